@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the fabric needs from whoever manages its subnet: port state, forwarding tables, and SA
+ * transactions. Implemented by ibsim with OpenSM (ibsim_control.c).
+ *
+ * One thread. Nothing here blocks except create functions, which say so.
+ */
+#ifndef ACMITE_SIM_CONTROL_H
+#define ACMITE_SIM_CONTROL_H
+
+#include <acmite/engine.h>
+#include "topology.h"
+
+/* A port of a host: node index in the topology, and number from 1. */
+struct sim_port_ref {
+	uint32_t node;
+	uint8_t port;
+};
+
+/* Forwarding state of one switch. */
+struct sim_switch_tables {
+	uint16_t lid;	   /* of the switch itself, 0: unknown */
+	uint32_t lft_size; /* entries */
+	uint8_t *lft;	   /* out port by DLID, 0xff: drop */
+	uint32_t mft_size; /* entries, by MLID - 0xc000 */
+	uint64_t (*mft)[4]; /* mask of 256 ports each, port 0 in bit 0 of [0] */
+};
+
+struct sim_tables {
+	uint64_t generation; /* grows with every change */
+	uint32_t switch_count;
+	struct sim_switch_tables *switches; /* by node index of the topology (switches come first) */
+};
+
+enum sim_control_event_type {
+	SIM_CONTROL_SA_ANSWER, /* .cookie, .mad, .length */
+	SIM_CONTROL_SA_FAILED, /* .cookie, .status */
+	SIM_CONTROL_PORT,      /* .port: its facts changed */
+	SIM_CONTROL_REREGISTER,/* .port */
+	SIM_CONTROL_TABLES,    /* the tables changed */
+	SIM_CONTROL_DIED,      /* .text: the subnet's control is gone (ibsim died); nothing more comes */
+};
+
+struct sim_control_event {
+	enum sim_control_event_type type;
+	struct sim_port_ref port;
+	uint64_t cookie;
+	int status;
+	const uint8_t *mad;
+	uint32_t length;
+	const char *text;
+};
+
+struct sim_control;
+
+struct sim_control_ops {
+	/* Port facts as now (acm_port_facts.port is left 0). -ENODEV: no such port. */
+	int (*port_facts)(struct sim_control *control, struct sim_port_ref port,
+			  struct acm_port_facts *facts);
+	/* Valid until the next process(). */
+	const struct sim_tables *(*tables)(struct sim_control *control);
+	/* As acm_transport_ops.sa_send: 0 or -EAGAIN or negative errno. Cookies are unique. */
+	int (*sa_send)(struct sim_control *control, struct sim_port_ref port, uint16_t pkey_index,
+		       const uint8_t *mad, uint64_t cookie);
+	void (*sa_cancel)(struct sim_control *control, uint64_t cookie);
+	/* The tables may have changed (a join was answered): look soon. */
+	void (*refresh)(struct sim_control *control);
+	/* Readable when process() has work: an epoll descriptor. */
+	int (*fd)(struct sim_control *control);
+	/* Absolute CLOCK_MONOTONIC ns when process() wants to be called at the latest. */
+	uint64_t (*deadline)(struct sim_control *control);
+	/* Reads and writes what can be without blocking. */
+	int (*process)(struct sim_control *control, uint64_t now);
+	/* 1 and an event, 0: none. What it points to is valid until the next call of any operation. */
+	int (*next_event)(struct sim_control *control, struct sim_control_event *event);
+	/* Ends children and removes scratch files. Under a second. */
+	void (*destroy)(struct sim_control *control);
+};
+
+struct sim_control {
+	const struct sim_control_ops *ops;
+};
+
+struct sim_ibsim_options {
+	const char *scratch;	/* parent folder for the scratch folder; NULL: $TMPDIR or /tmp */
+	const char *socket_name; /* IBSIM_SOCKNAME; NULL: one of its own */
+	uint32_t ready_timeout_ms; /* for the subnet to come up */
+	int cancel_fd;		/* readable: give up starting; -1: none */
+	bool keep_scratch;
+	/* Called now and then with a sentence on what is being waited for. May be NULL. */
+	void (*progress)(void *context, const char *text);
+	void *progress_context;
+};
+void sim_ibsim_options_default(struct sim_ibsim_options *options);
+
+/*
+ * Starts ibsim and OpenSM for the topology and waits until the subnet is up. Blocks. 0 and *control
+ * the caller's; else negative errno, one sentence in `why` (with the last lines of the log where
+ * there is one), and nothing left behind. -ECANCELED by cancel_fd.
+ */
+int sim_ibsim_control_create(const struct sim_topology *topology,
+			     const struct sim_ibsim_options *options, struct sim_control **control,
+			     char *why, size_t size);
+/* Of an ibsim control: where it is, for programs that are to join it. */
+const char *sim_ibsim_socket_name(const struct sim_control *control);
+const char *sim_ibsim_scratch(const struct sim_control *control);
+/* Process ids of its children, for tests and supervision. */
+void sim_ibsim_children(const struct sim_control *control, int *ibsim_pid, int *opensm_pid);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A fabric that runs: a topology, its control, and the data plane over the control's tables. Hands out
+ * transports (acmite/transport.h), one for each node that is used.
+ *
+ * One thread. Time is the caller's (CLOCK_MONOTONIC ns under a real-time control).
+ */
+#ifndef ACMITE_SIM_FABRIC_H
+#define ACMITE_SIM_FABRIC_H
+
+#include <acmite/transport.h>
+#include "control.h"
+#include "topology.h"
+
+struct sim_fabric;
+
+/* Takes over `control` on success. `topology` must outlive the fabric. 0, -ENOMEM, -errno. */
+int sim_fabric_create(const struct sim_topology *topology, struct sim_control *control, uint64_t seed,
+		      struct sim_fabric **fabric);
+/* Transports must be destroyed before. */
+void sim_fabric_destroy(struct sim_fabric *fabric);
+
+/*
+ * A transport for a host. -ENOENT: no such node; -ENODEV: it is a switch; -EBUSY: it is taken. The
+ * ports of a node are numbered 0 .. n-1 in acm_port_facts.port.
+ */
+int sim_fabric_attach(struct sim_fabric *fabric, const char *node, struct acm_transport **transport);
+
+/* An epoll descriptor that is readable when sim_fabric_process() has work; deadline likewise. */
+int sim_fabric_fd(struct sim_fabric *fabric);
+uint64_t sim_fabric_deadline(const struct sim_fabric *fabric);
+/*
+ * Moves everything that is due at `now`: control, packets in flight. Transports' wakers fire. 0, or
+ * the negative errno that ends the fabric (its control died); sim_fabric_failure() then tells why.
+ */
+int sim_fabric_process(struct sim_fabric *fabric, uint64_t now);
+const char *sim_fabric_failure(const struct sim_fabric *fabric);
+
+enum sim_drop {
+	SIM_DROP_NO_ROUTE,	/* no table entry, an unconnected or inactive port */
+	SIM_DROP_HOP_LIMIT,	/* a loop in the tables */
+	SIM_DROP_LINK,		/* link is down */
+	SIM_DROP_LOSS,		/* an injected loss */
+	SIM_DROP_PKEY,
+	SIM_DROP_QKEY,
+	SIM_DROP_NO_QP,		/* no such queue pair, or none attached at a port it reached */
+	SIM_DROP_NO_BUFFER,	/* receive queue empty */
+	SIM_DROP_MTU,
+	SIM_DROP_COUNT,
+};
+const char *sim_drop_name(enum sim_drop cause);
+
+struct sim_fabric_stats {
+	uint64_t sent;	     /* datagrams taken by send() */
+	uint64_t copies;     /* copies that tables made: delivered + dropped + in flight */
+	uint64_t delivered;
+	uint64_t dropped[SIM_DROP_COUNT];
+	uint64_t in_flight;
+	uint64_t sa_sent, sa_answered, sa_failed;
+};
+void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *stats);
+
+/* Loss on the link at `port` of `node`, in the direction out of it. */
+struct sim_loss {
+	uint64_t mask;	/* bit n: the n-th packet from now (n from 0) over it is lost, then gone */
+	double rate;	/* 0 to 1: each packet, decided by seed, link and packet number */
+};
+int sim_fabric_set_loss(struct sim_fabric *fabric, uint32_t node, uint8_t port,
+			const struct sim_loss *loss);
+
+#endif
