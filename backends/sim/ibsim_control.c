@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ibsim_control.h"
+
+#include "ibsim_subnet.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+static struct ibsim_subnet *subnet_of(struct sim_control *control)
+{
+	return (struct ibsim_subnet *)control;
+}
+
+int ibsim_watch(struct ibsim_subnet *subnet, int fd, enum ibsim_source source)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = source };
+
+	return epoll_ctl(subnet->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+void ibsim_hint_all(struct ibsim_subnet *subnet)
+{
+	ibsim_pass_hint(&subnet->port_pass);
+	ibsim_pass_hint(&subnet->unicast_pass);
+	ibsim_pass_hint(&subnet->multicast_pass);
+}
+
+int ibsim_console(struct ibsim_subnet *subnet, const char *line)
+{
+	size_t length = strlen(line);
+	ssize_t n = write(subnet->ibsim.input_fd, line, length);
+
+	if (n < 0)
+		return -errno;
+	return (size_t)n == length ? 0 : -EAGAIN;
+}
+
+/* ---- what the passes find ---- */
+
+static void push_port(struct ibsim_subnet *subnet, enum sim_control_event_type type, uint32_t port)
+{
+	struct sim_control_event event = { .type = type, .port = subnet->refs[port] };
+
+	ibsim_events_push(&subnet->events, &event);
+}
+
+/*
+ * ibsim does not keep the ClientReregister bit that the SM sets, so it is taken from what makes an SM
+ * set it: a port that comes up, and an SM that is new to it.
+ */
+void ibsim_port_changed(void *context, uint32_t port, const struct acm_port_facts *before)
+{
+	struct ibsim_subnet *subnet = context;
+	const struct acm_port_facts *now = &subnet->ports.facts[port];
+
+	push_port(subnet, SIM_CONTROL_PORT, port);
+	if (now->state == ACM_PORT_ACTIVE &&
+	    (before->state != ACM_PORT_ACTIVE || before->sm_lid != now->sm_lid))
+		push_port(subnet, SIM_CONTROL_REREGISTER, port);
+}
+
+/* One change seldom comes alone: each kind has the others looked at. */
+static void take_changes(struct ibsim_subnet *subnet)
+{
+	struct sim_control_event event = { .type = SIM_CONTROL_TABLES };
+	bool unicast = ibsim_pass_take_change(&subnet->unicast_pass);
+	bool multicast = ibsim_pass_take_change(&subnet->multicast_pass);
+
+	if (ibsim_pass_take_change(&subnet->port_pass) || unicast)
+		ibsim_hint_all(subnet);
+	if (!unicast && !multicast)
+		return;
+	subnet->tables.tables.generation++;
+	ibsim_events_push(&subnet->events, &event);
+}
+
+/* ---- the SA ---- */
+
+static void sa_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
+{
+	struct ibsim_subnet *subnet = context;
+	struct sim_control_event event = { .type = SIM_CONTROL_SA_FAILED,
+					   .cookie = cookie,
+					   .status = status };
+
+	if (status == 0) {
+		event.type = SIM_CONTROL_SA_ANSWER;
+		event.mad = mad;
+		event.length = ACM_MAD_LENGTH;
+		ibsim_tables_note_answer(&subnet->tables, mad);
+	}
+	ibsim_events_push(&subnet->events, &event);
+}
+
+static int send_to_sa(struct ibsim_subnet *subnet, uint32_t port, const uint8_t *mad,
+		      ibsim_answer *answer, uint64_t cookie)
+{
+	const struct acm_port_facts *facts = &subnet->ports.facts[port];
+	struct ibsim_address to = { .dlid = facts->sm_lid, .slid = facts->lid, .qp = 1 };
+
+	if (facts->state != ACM_PORT_ACTIVE || facts->sm_lid == 0)
+		return -ENETDOWN;
+	return ibsim_pool_send(subnet->pool, subnet->port_targets[port].node, &to, mad, answer,
+			       subnet, cookie);
+}
+
+static void ping_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
+{
+	struct ibsim_subnet *subnet = context;
+
+	(void)cookie;
+	(void)mad;
+	subnet->pinging = false;
+	if (status == 0 && subnet->swept)
+		subnet->sa_answers = true;
+}
+
+void ibsim_ping_sa(struct ibsim_subnet *subnet)
+{
+	struct sim_port_ref sm = { .node = subnet->topology->sm, .port = 1 };
+	uint8_t mad[ACM_MAD_LENGTH];
+
+	if (subnet->pinging)
+		return;
+	ibsim_encode_sa_ping(mad);
+	subnet->pinging = send_to_sa(subnet, ibsim_port_index(subnet, sm), mad, ping_answered, 0) == 0;
+}
+
+/* ---- what happens to the children ---- */
+
+static void ibsim_ended(struct ibsim_subnet *subnet)
+{
+	struct sim_control_event event = { .type = SIM_CONTROL_DIED, .text = subnet->died_text };
+	char log[PATH_MAX];
+
+	if (!ibsim_child_ended(&subnet->ibsim))
+		return;
+	subnet->died = true;
+	ibsim_child_kill(&subnet->opensm); /* it would wait for ibsim for ever */
+	snprintf(subnet->died_text, sizeof(subnet->died_text),
+		 "ibsim ended, the fabric cannot go on; its log ends with:");
+	ibsim_scratch_path(subnet, IBSIM_LOG, log);
+	ibsim_log_tail(log, 3, subnet->died_text, sizeof(subnet->died_text));
+	ibsim_events_push(&subnet->events, &event);
+}
+
+static void opensm_gone(struct ibsim_subnet *subnet)
+{
+	subnet->swept = subnet->sa_answers = subnet->suspended = false;
+	/* What it had taken is lost with it; what comes from now on, ibsim refuses. */
+	ibsim_pool_fail(subnet->pool, sa_answered, -EHOSTUNREACH);
+	ibsim_pool_fail(subnet->pool, ping_answered, -EHOSTUNREACH);
+	/* The first packet that finds nobody makes ibsim free the slot. */
+	ibsim_ping_sa(subnet);
+}
+
+/* ibsim frees the slot of a client that died only when told to. */
+static void free_slot(struct ibsim_subnet *subnet, const char *line)
+{
+	const char *client = strstr(line, "Client ");
+	unsigned int slot;
+	int pid;
+	char command[32];
+
+	if (!client || sscanf(client, "Client %u: pid %d connected", &slot, &pid) != 2 || pid <= 0)
+		return;
+	/* This pool's own numbers are above all process ids. */
+	if (pid > 1 << 22 || kill(pid, 0) == 0 || errno != ESRCH)
+		return;
+	snprintf(command, sizeof(command), "X %u\n", slot);
+	ibsim_console(subnet, command);
+}
+
+static void read_listing(struct ibsim_subnet *subnet)
+{
+	char path[PATH_MAX], line[256];
+	FILE *file;
+
+	ibsim_scratch_path(subnet, IBSIM_LOG, path);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fseek(file, subnet->log_offset, SEEK_SET) == 0)
+		while (fgets(line, sizeof(line), file))
+			free_slot(subnet, line);
+	subnet->log_offset = ftell(file);
+	fclose(file);
+}
+
+static void ask_for_listing(struct ibsim_subnet *subnet)
+{
+	char path[PATH_MAX];
+	FILE *file;
+
+	ibsim_scratch_path(subnet, IBSIM_LOG, path);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	fseek(file, 0, SEEK_END);
+	subnet->log_offset = ftell(file);
+	fclose(file);
+	subnet->listing = ibsim_console(subnet, "Attached\n") == 0;
+}
+
+static void opensm_swept(struct ibsim_subnet *subnet)
+{
+	subnet->swept = true;
+	ibsim_hint_all(subnet);
+	if (!subnet->sa_answers)
+		ibsim_ping_sa(subnet);
+	if (!subnet->reregister)
+		return;
+	subnet->reregister = false;
+	for (uint32_t i = 0; i < subnet->port_count; i++)
+		if (subnet->ports.facts[i].state == ACM_PORT_ACTIVE)
+			push_port(subnet, SIM_CONTROL_REREGISTER, i);
+}
+
+static void process_files(struct ibsim_subnet *subnet)
+{
+	_Alignas(struct inotify_event) char buffer[4096];
+	ssize_t n;
+
+	while ((n = read(subnet->inotify_fd, buffer, sizeof(buffer))) > 0) {
+		const char *at = buffer;
+
+		while (at < buffer + n) {
+			const struct inotify_event *event = (const void *)at;
+
+			if (event->wd == subnet->log_watch && subnet->listing)
+				read_listing(subnet);
+			else if (event->len > 0 && strcmp(event->name, IBSIM_DUMP) == 0)
+				opensm_swept(subnet);
+			at += sizeof(*event) + event->len;
+		}
+	}
+}
+
+static void process_sources(struct ibsim_subnet *subnet)
+{
+	struct epoll_event events[8];
+	int n = epoll_wait(subnet->epoll_fd, events, 8, 0);
+
+	for (int i = 0; i < n; i++) {
+		switch ((enum ibsim_source)events[i].data.u32) {
+		case IBSIM_SOURCE_IBSIM:
+			ibsim_ended(subnet);
+			break;
+		case IBSIM_SOURCE_OPENSM:
+			if (ibsim_child_ended(&subnet->opensm))
+				opensm_gone(subnet);
+			break;
+		case IBSIM_SOURCE_FILES:
+			process_files(subnet);
+			break;
+		case IBSIM_SOURCE_POOL:
+			break; /* is looked at anyway */
+		}
+	}
+}
+
+/* ---- the operations ---- */
+
+static int process(struct sim_control *control, uint64_t now)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+
+	if (subnet->died)
+		return 0;
+	process_sources(subnet);
+	if (subnet->died)
+		return 0;
+	ibsim_pass_process(&subnet->port_pass, now);
+	ibsim_pass_process(&subnet->unicast_pass, now);
+	ibsim_pass_process(&subnet->multicast_pass, now);
+	ibsim_pool_process(subnet->pool, now);
+	take_changes(subnet);
+	if (ibsim_pool_was_refused(subnet->pool))
+		ask_for_listing(subnet);
+	return subnet->events.failed ? -ENOMEM : 0;
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t deadline(struct sim_control *control)
+{
+	const struct ibsim_subnet *subnet = subnet_of(control);
+	uint64_t next;
+
+	if (subnet->died)
+		return ACM_NEVER;
+	next = ibsim_pool_deadline(subnet->pool);
+	next = earlier(next, ibsim_pass_deadline(&subnet->port_pass));
+	next = earlier(next, ibsim_pass_deadline(&subnet->unicast_pass));
+	return earlier(next, ibsim_pass_deadline(&subnet->multicast_pass));
+}
+
+static int port_facts(struct sim_control *control, struct sim_port_ref port,
+		      struct acm_port_facts *facts)
+{
+	const struct ibsim_subnet *subnet = subnet_of(control);
+	uint32_t index = ibsim_port_index(subnet, port);
+
+	if (index == SIM_NONE)
+		return -ENODEV;
+	*facts = subnet->ports.facts[index];
+	return 0;
+}
+
+static const struct sim_tables *tables(struct sim_control *control)
+{
+	return &subnet_of(control)->tables.tables;
+}
+
+static int sa_send(struct sim_control *control, struct sim_port_ref port, uint16_t pkey_index,
+		   const uint8_t *mad, uint64_t cookie)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+	uint32_t index = ibsim_port_index(subnet, port);
+
+	if (index == SIM_NONE)
+		return -ENODEV;
+	if (subnet->died)
+		return -EHOSTUNREACH;
+	if (pkey_index >= subnet->ports.facts[index].pkey_count ||
+	    subnet->ports.facts[index].pkeys[pkey_index] == 0)
+		return -EINVAL;
+	/* A dozen packets that OpenSM does not read would stop ibsim: they are lost here instead. */
+	if (subnet->suspended)
+		return 0;
+	return send_to_sa(subnet, index, mad, sa_answered, cookie);
+}
+
+static void sa_cancel(struct sim_control *control, uint64_t cookie)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+
+	ibsim_pool_cancel(subnet->pool, sa_answered, cookie);
+	ibsim_events_drop(&subnet->events, cookie);
+}
+
+static void refresh(struct sim_control *control)
+{
+	ibsim_pass_hint(&subnet_of(control)->multicast_pass);
+}
+
+static int control_fd(struct sim_control *control)
+{
+	return subnet_of(control)->epoll_fd;
+}
+
+static int next_event(struct sim_control *control, struct sim_control_event *event)
+{
+	return ibsim_events_pop(&subnet_of(control)->events, event);
+}
+
+static void destroy(struct sim_control *control)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+
+	/* Killed, not asked: what they would write on leaving is removed anyway. */
+	ibsim_child_kill(&subnet->opensm);
+	ibsim_child_kill(&subnet->ibsim);
+	ibsim_pool_destroy(subnet->pool);
+	ibsim_events_free(&subnet->events);
+	ibsim_tables_free(&subnet->tables);
+	ibsim_nodes_free(subnet);
+	if (subnet->inotify_fd >= 0)
+		close(subnet->inotify_fd);
+	if (subnet->epoll_fd >= 0)
+		close(subnet->epoll_fd);
+	if (subnet->scratch[0] && !subnet->keep_scratch)
+		ibsim_scratch_remove(subnet->scratch);
+	free(subnet);
+}
+
+const struct sim_control_ops ibsim_control_ops = {
+	.port_facts = port_facts,
+	.tables = tables,
+	.sa_send = sa_send,
+	.sa_cancel = sa_cancel,
+	.refresh = refresh,
+	.fd = control_fd,
+	.deadline = deadline,
+	.process = process,
+	.next_event = next_event,
+	.destroy = destroy,
+};
+
+/* ---- faults ---- */
+
+void sim_ibsim_kill_opensm(struct sim_control *control)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+
+	if (subnet->opensm.pid <= 0)
+		return;
+	ibsim_child_kill(&subnet->opensm);
+	opensm_gone(subnet);
+}
+
+int sim_ibsim_start_opensm(struct sim_control *control)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+
+	if (subnet->died)
+		return -EHOSTUNREACH;
+	sim_ibsim_kill_opensm(control);
+	subnet->reregister = true;
+	return ibsim_start_opensm(subnet);
+}
+
+static int signal_opensm(struct ibsim_subnet *subnet, int number)
+{
+	if (subnet->opensm.pid <= 0)
+		return -ESRCH;
+	return kill(subnet->opensm.pid, number) < 0 ? -errno : 0;
+}
+
+int sim_ibsim_suspend_opensm(struct sim_control *control)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+	int error = signal_opensm(subnet, SIGSTOP);
+
+	subnet->suspended = error == 0;
+	return error;
+}
+
+int sim_ibsim_resume_opensm(struct sim_control *control)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+
+	subnet->suspended = false;
+	return signal_opensm(subnet, SIGCONT);
+}
+
+static int change_link(struct ibsim_subnet *subnet, const char *command, uint32_t node,
+		       uint8_t port)
+{
+	const struct sim_topology *topology = subnet->topology;
+	char name[IBSIM_NAME_SIZE], line[80];
+
+	if (subnet->died)
+		return -EHOSTUNREACH;
+	if (node >= topology->node_count || port < 1 || port > topology->nodes[node].port_count ||
+	    topology->nodes[node].ports[port].peer == SIM_NONE)
+		return -EINVAL;
+	sim_topology_ibsim_name(topology, node, port, name);
+	snprintf(line, sizeof(line), "%s \"%s\"[%u]\n", command, name,
+		 topology->nodes[node].kind == SIM_SWITCH ? port : 1u);
+	ibsim_hint_all(subnet);
+	return ibsim_console(subnet, line);
+}
+
+int sim_ibsim_unlink(struct sim_control *control, uint32_t node, uint8_t port)
+{
+	return change_link(subnet_of(control), "Unlink", node, port);
+}
+
+int sim_ibsim_relink(struct sim_control *control, uint32_t node, uint8_t port)
+{
+	return change_link(subnet_of(control), "ReLink", node, port);
+}
+
+/* ---- what it is ---- */
+
+const char *sim_ibsim_socket_name(const struct sim_control *control)
+{
+	return ((const struct ibsim_subnet *)control)->socket_name;
+}
+
+const char *sim_ibsim_scratch(const struct sim_control *control)
+{
+	return ((const struct ibsim_subnet *)control)->scratch;
+}
+
+void sim_ibsim_children(const struct sim_control *control, int *ibsim_pid, int *opensm_pid)
+{
+	const struct ibsim_subnet *subnet = (const struct ibsim_subnet *)control;
+
+	*ibsim_pid = subnet->ibsim.pid;
+	*opensm_pid = subnet->opensm.pid;
+}
