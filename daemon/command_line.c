@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "command_line.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+	"Usage: acmited [-D | -P] [-A FILE] [-O FILE] --backend sim --fabric FILE --node NAME "
+	"[OPTION...]\n"
+	"Answers ACM clients: resolves names and addresses on InfiniBand to path records.\n"
+	"\n"
+	"  -D, --daemon          run in the background (the default)\n"
+	"  -P, --foreground      run in the foreground; READY on standard output tells when it "
+	"serves\n"
+	"  -A, --addresses FILE  the node's addresses: lines of address, device, port, P_Key\n"
+	"  -O, --options FILE    options: lines of name and value\n"
+	"      --lenient         warn of faults in these files and go on, as ibacm does\n"
+	"      --check-config    read all files, tell what is wrong, start nothing\n"
+	"      --backend NAME    sim: a simulated fabric\n"
+	"      --fabric FILE     sim: the fabric's topology\n"
+	"      --control NAME    sim: ibsim (the default), with OpenSM\n"
+	"      --node NAME       sim: the host that this daemon serves\n"
+	"      --no-peers        sim: nobody answers on the other hosts\n"
+	"      --scratch DIR     sim: where the scratch folder is made (default: $TMPDIR or /tmp)\n"
+	"      --seed NUMBER     random choices repeat with it (default: another one each time)\n"
+	"      --socket PATH     serve this Unix socket instead of /run/ibacm-unix.sock\n"
+	"      --ready-timeout S give up when not serving after so many seconds (default 60)\n"
+	"      --help, --version\n";
+
+enum {
+	LENIENT = 256,
+	CHECK_CONFIG,
+	BACKEND,
+	FABRIC,
+	CONTROL,
+	NODE,
+	NO_PEERS,
+	SCRATCH,
+	SEED,
+	SOCKET,
+	READY_TIMEOUT,
+	HELP,
+	VERSION
+};
+
+static const struct option long_options[] = {
+	{"daemon", no_argument, NULL, 'D'},
+	{"foreground", no_argument, NULL, 'P'},
+	{"addresses", required_argument, NULL, 'A'},
+	{"options", required_argument, NULL, 'O'},
+	{"lenient", no_argument, NULL, LENIENT},
+	{"check-config", no_argument, NULL, CHECK_CONFIG},
+	{"backend", required_argument, NULL, BACKEND},
+	{"fabric", required_argument, NULL, FABRIC},
+	{"control", required_argument, NULL, CONTROL},
+	{"node", required_argument, NULL, NODE},
+	{"no-peers", no_argument, NULL, NO_PEERS},
+	{"scratch", required_argument, NULL, SCRATCH},
+	{"seed", required_argument, NULL, SEED},
+	{"socket", required_argument, NULL, SOCKET},
+	{"ready-timeout", required_argument, NULL, READY_TIMEOUT},
+	{"help", no_argument, NULL, HELP},
+	{"version", no_argument, NULL, VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+struct words {
+	const char *backend;
+	const char *control;
+	const char *seed;
+	const char *ready_timeout;
+};
+
+static void take(struct command_line *line, struct words *words, int option)
+{
+	switch (option) {
+	case 'D':
+		line->background = true;
+		break;
+	case 'P':
+		line->background = false;
+		break;
+	case 'A':
+		line->address_file = optarg;
+		break;
+	case 'O':
+		line->option_file = optarg;
+		break;
+	case LENIENT:
+		line->lenient = true;
+		break;
+	case CHECK_CONFIG:
+		line->check_config = true;
+		break;
+	case BACKEND:
+		words->backend = optarg;
+		break;
+	case FABRIC:
+		line->fabric = optarg;
+		break;
+	case CONTROL:
+		words->control = optarg;
+		break;
+	case NODE:
+		line->node = optarg;
+		break;
+	case NO_PEERS:
+		line->no_peers = true;
+		break;
+	case SCRATCH:
+		line->scratch = optarg;
+		break;
+	case SEED:
+		words->seed = optarg;
+		break;
+	case SOCKET:
+		line->socket = optarg;
+		break;
+	case READY_TIMEOUT:
+		words->ready_timeout = optarg;
+		break;
+	}
+}
+
+static bool read_number(const char *text, uint64_t max, uint64_t *number)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, 0);
+	return !errno && !*end && *number <= max;
+}
+
+static enum command_line_outcome check_numbers(struct command_line *line, const struct words *words,
+					       FILE *err)
+{
+	uint64_t number;
+
+	if (words->seed) {
+		if (!read_number(words->seed, UINT64_MAX, &line->seed)) {
+			fprintf(err, "acmited: --seed %s is no number of 64 bits\n", words->seed);
+			return COMMAND_LINE_WRONG;
+		}
+		line->has_seed = true;
+	}
+	if (words->ready_timeout) {
+		if (!read_number(words->ready_timeout, 86400, &number) || !number) {
+			fprintf(err,
+				"acmited: --ready-timeout %s: expected seconds from 1 to 86400\n",
+				words->ready_timeout);
+			return COMMAND_LINE_WRONG;
+		}
+		line->ready_timeout_s = (uint32_t)number;
+	}
+	return COMMAND_LINE_RUN;
+}
+
+static enum command_line_outcome check(struct command_line *line, const struct words *words,
+				       FILE *err)
+{
+	if (!strcmp(words->backend, "verbs")) {
+		fprintf(err, "acmited: the verbs backend is not built yet; use --backend sim with "
+			     "--fabric"
+			     " and --node\n");
+		return COMMAND_LINE_NOT_BUILT;
+	}
+	if (strcmp(words->backend, "sim")) {
+		fprintf(err, "acmited: there is no backend %s; expected sim\n", words->backend);
+		return COMMAND_LINE_WRONG;
+	}
+	if (!strcmp(words->control, "builtin")) {
+		fprintf(err,
+			"acmited: the builtin control is not built yet; use --control ibsim\n");
+		return COMMAND_LINE_NOT_BUILT;
+	}
+	if (strcmp(words->control, "ibsim")) {
+		fprintf(err, "acmited: there is no control %s; expected ibsim\n", words->control);
+		return COMMAND_LINE_WRONG;
+	}
+	if (!line->fabric || !line->node) {
+		fprintf(err, "acmited: --backend sim needs %s; acmited --help shows how\n",
+			line->fabric ? "--node NAME" : "--fabric FILE");
+		return COMMAND_LINE_WRONG;
+	}
+	return check_numbers(line, words, err);
+}
+
+enum command_line_outcome command_line_parse(struct command_line *line, int argc, char **argv,
+					     FILE *out, FILE *err)
+{
+	struct words words = {.backend = "verbs", .control = "ibsim"};
+	int option;
+
+	memset(line, 0, sizeof(*line));
+	line->background = true;
+	line->ready_timeout_s = 60;
+	optind = 0; /* the parser's own state is the process's; this starts it anew */
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, ":DPA:O:", long_options, NULL)) != -1) {
+		switch (option) {
+		case HELP:
+			fputs(help, out);
+			return COMMAND_LINE_SHOWN;
+		case VERSION:
+			fputs("acmited " ACMITE_VERSION "\n", out);
+			return COMMAND_LINE_SHOWN;
+		case '?':
+		case ':':
+			fprintf(err, "acmited: %s %s; acmited --help lists the options\n",
+				argv[optind - 1], option == '?' ? "is not known" : "needs a value");
+			return COMMAND_LINE_WRONG;
+		default:
+			take(line, &words, option);
+		}
+	}
+	if (optind < argc) {
+		fprintf(err, "acmited: %s is not an option; acmited --help lists them\n",
+			argv[optind]);
+		return COMMAND_LINE_WRONG;
+	}
+	return check(line, &words, err);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef ACMITE_DAEMON_COMMAND_LINE_H
+#define ACMITE_DAEMON_COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Strings point into argv, or are static. */
+struct command_line {
+	bool background; /* -D */
+	bool lenient;
+	bool check_config; /* read all files, start nothing */
+	bool no_peers;
+	const char *address_file; /* NULL: none */
+	const char *option_file;  /* NULL: none */
+	const char *fabric;
+	const char *node;
+	const char *socket;  /* NULL: the default */
+	const char *scratch; /* NULL: $TMPDIR or /tmp */
+	bool has_seed;
+	uint64_t seed;
+	uint32_t ready_timeout_s;
+};
+
+enum command_line_outcome {
+	COMMAND_LINE_RUN,
+	COMMAND_LINE_SHOWN,     /* help or version; exit 0 */
+	COMMAND_LINE_WRONG,     /* told; exit 2 */
+	COMMAND_LINE_NOT_BUILT, /* asks for what is not there yet, told; exit 1 */
+};
+
+enum command_line_outcome command_line_parse(struct command_line *line, int argc, char **argv,
+					     FILE *out, FILE *err);
+
+#endif
