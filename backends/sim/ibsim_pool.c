@@ -434,6 +434,7 @@ static void process_control(struct ibsim_pool *pool, struct attachment *a)
 
 	while ((n = ibsim_receive_control(a->control_fd, &slot)) != 0) {
 		if (a->state == DETACHING) {
+			ibsim_socket_disconnect(a->fd);
 			a->state = ATTACHING;
 			if (n < 0 ||
 			    ibsim_send_attach(a->control_fd, a->id, pool->names[a->node]) < 0)

@@ -83,6 +83,17 @@ int ibsim_socket_connect_slot(int fd, const char *name, uint32_t slot)
 	return ibsim_socket_connect(fd, name, kind);
 }
 
+void ibsim_socket_disconnect(int fd)
+{
+	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct ibsim_packet packet;
+
+	/* A packet left in the queue would make the kernel signal an error to ibsim's socket. */
+	while (recv(fd, &packet, sizeof(packet), 0) >= 0)
+		;
+	connect(fd, &none, sizeof(none));
+}
+
 static int send_message(int fd, const struct message *message)
 {
 	return send(fd, message, sizeof(*message), MSG_NOSIGNAL) < 0 ? -errno : 0;

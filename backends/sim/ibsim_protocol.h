@@ -39,6 +39,11 @@ int ibsim_socket_open(const char *name, const char *kind, uint32_t id);
 int ibsim_socket_connect(int fd, const char *name, const char *kind);
 /* Connects to NAME:outSLOT. 0 or negative errno. */
 int ibsim_socket_connect_slot(int fd, const char *name, uint32_t slot);
+/*
+ * Undoes that, dropping what was received. Without it, ibsim's attempt to connect another slot's socket
+ * to this one fails, at which it ends itself.
+ */
+void ibsim_socket_disconnect(int fd);
 
 /* Asks for an attachment to the node's first port with packets to NAME:in<id>; or gives it up. */
 int ibsim_send_attach(int control_fd, uint32_t id, const char *node);
