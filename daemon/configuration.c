@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "configuration.h"
+#include "log.h"
 
 #include <errno.h>
 #include <string.h>
@@ -120,6 +121,7 @@ int configuration_read(struct configuration *configuration, const struct command
 	if (line->option_file)
 		options_load(&configuration->options, line->option_file, &problems);
 	choose_files(configuration, &strict);
+	configuration->options.engine.trace_mask = log_trace_mask(configuration->options.log_level);
 	if (choose_seed(configuration))
 		problems_error(&strict, "acmited", 0,
 			       "the system gives no random numbers; use --seed");

@@ -186,6 +186,17 @@ void log_line_limited(struct log *log, enum log_level level, struct log_limit *l
 	va_end(arguments);
 }
 
+uint64_t log_trace_mask(int level)
+{
+	uint64_t mask = 0;
+
+	for (unsigned int kind = 0; kind < ACM_TRACE_TYPE_COUNT; kind++) {
+		if (level_of_kind[kind] <= level)
+			mask |= UINT64_C(1) << kind;
+	}
+	return mask;
+}
+
 void log_trace(struct log *log, const struct acm_trace *trace)
 {
 	char text[LINE_MAX_LENGTH + 1];

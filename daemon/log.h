@@ -42,6 +42,8 @@ __attribute__((format(printf, 3, 4))) void log_line(struct log *log, enum log_le
 __attribute__((format(printf, 4, 5))) void log_line_limited(struct log *log, enum log_level level,
 							    struct log_limit *limit,
 							    const char *format, ...);
+/* Bits of the trace kinds that a level shows, for acm_engine_config.trace_mask. */
+uint64_t log_trace_mask(int level);
 /* A trace event, when the level shows its kind; kinds of the two lower levels are limited each. */
 void log_trace(struct log *log, const struct acm_trace *trace);
 

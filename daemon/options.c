@@ -218,7 +218,7 @@ static bool set_negative_timeout(struct options *options, const char *value)
 
 static bool set_retries(struct options *options, const char *value)
 {
-	return read_u32(value, 0, 255, &options->engine.retries);
+	return read_u32(value, 0, 16, &options->engine.retries);
 }
 
 static bool set_resolve_depth(struct options *options, const char *value)
@@ -339,7 +339,7 @@ static const struct option table[] = {
 	{"acme_plus_kernel_only", set_acme_plus_kernel_only, YES_NO, NULL},
 	{"timeout", set_timeout, "milliseconds from 1 to 3600000", NULL},
 	{"negative_timeout", set_negative_timeout, "milliseconds from 0 to 3600000", NULL},
-	{"retries", set_retries, "a number from 0 to 255", NULL},
+	{"retries", set_retries, "a number from 0 to 16", NULL},
 	{"resolve_depth", set_resolve_depth, "a number from 1 to 1024", NULL},
 	{"sa_depth", set_sa_depth, "a number from 1 to 64", NULL},
 	{"send_depth", accept_one, "1 (sending is not limited that way here)", NO_EFFECT},

@@ -190,6 +190,8 @@ static int resident_create(struct sim_population *population, uint32_t node,
 	made->node = node;
 	made->deadline = ACM_NEVER;
 	own.seed = resident_seed(config->seed, node);
+	if (!hooks)
+		own.trace_mask = 0;
 	error = sim_fabric_attach(population->fabric, population->topology->nodes[node].name,
 				  &made->transport);
 	if (!error)
