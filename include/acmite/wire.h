@@ -28,7 +28,7 @@ uint8_t acm_mtu_code(uint32_t bytes);
 uint32_t acm_mtu_bytes(uint8_t code);
 /* Code of a rate in Gb/s by its customary name (2.5 is given as 25: tenths of Gb/s), 0: none. */
 uint8_t acm_rate_code(uint32_t tenths_gbps);
-/* Tenths of Gb/s, 0 for an unknown code. Covers SDR to XDR, 1x to 12x (IBA 1.6/1.7 tables). */
+/* Tenths of Gb/s, 0 for an unknown code. Covers SDR to XDR, 1x to 12x but 12x XDR, which has no code. */
 uint32_t acm_rate_tenths_gbps(uint8_t code);
 /* <0, 0, >0 by bandwidth: codes are not in order of bandwidth. Unknown codes are below all. */
 int acm_rate_compare(uint8_t a, uint8_t b);
@@ -106,6 +106,7 @@ struct acm_request {
  * ACM_REQUEST_MALFORMED: no or two destinations -> DESTINATION_TYPE / INVALID, two sources or records
  * that are neither -> INVALID, unknown types -> SOURCE_TYPE / DESTINATION_TYPE, bad contents ->
  * SOURCE_ADDRESS / DESTINATION_ADDRESS, ragged length, unknown opcode, answers (0x80) -> INVALID.
+ * A path record without flags behind addresses is librdmacm's route hint and is passed over.
  */
 void acm_client_decode_request(const uint8_t *frame, size_t length, struct acm_request *request);
 
@@ -134,7 +135,7 @@ struct acm_reply {
 
 /* Bytes that acm_client_encode_reply() will write. */
 size_t acm_client_reply_length(const struct acm_reply *reply);
-/* Bytes written, or -ENOSPC. Failures carry no body. */
+/* Bytes written, or -ENOSPC, also for more than the protocol's 65535. Failures carry no body. */
 int acm_client_encode_reply(const struct acm_reply *reply, uint8_t *data, size_t size);
 
 /* The client's side of the same messages, for acmite and the tests. Bytes written, or negative errno. */
@@ -142,7 +143,8 @@ int acm_client_encode_request(const struct acm_request *request, uint8_t *data, 
 /* Length of the answer that begins at `data`, as acm_client_frame(); both opcodes 0x01 and 0x81 pass. */
 int acm_client_reply_frame(const uint8_t *data, size_t have);
 /*
- * Decodes one whole answer. endpoint.provider and .addresses point into `frame`. -EBADMSG when it
+ * Decodes one whole answer. endpoint.provider and .addresses point into `frame`; `kind` is RESOLVE for
+ * paths too, MALFORMED for the failure of an unknown opcode; `id` is 0. -EBADMSG when it
  * is not one.
  */
 int acm_client_decode_reply(const uint8_t *frame, size_t length, struct acm_reply *reply);
@@ -152,7 +154,8 @@ const char *acm_status_text(enum acm_status status);
 
 /* ---- between nodes: ACM MADs ---- */
 
-#define ACM_MAD_GIDS_MAX 10
+/* The protocol's list has room for 10, but a MAD ends after the sixth. */
+#define ACM_MAD_GIDS_MAX 6
 #define ACM_QKEY 0x80010000u
 
 struct acm_message {
@@ -163,17 +166,19 @@ struct acm_message {
 	uint8_t initiator_depth;
 	struct acm_address destination;
 	struct acm_address source;
-	uint8_t gid_count; /* 1 to 10 */
+	uint8_t gid_count; /* 1 to ACM_MAD_GIDS_MAX */
 	struct acm_gid gids[ACM_MAD_GIDS_MAX];
 };
 
 /*
  * -EMSGSIZE: shorter than a whole message. -EPROTO: not an ACM resolve MAD of this version.
- * -EBADMSG: a field out of range (types other than name, IPv4, IPv6; lengths above 64; GID counts above 10
- * or zero; in an answer with nonzero status the GID count may be anything and is given as 0).
+ * -EBADMSG: a field out of range (types other than name, IPv4, IPv6; lengths above 64 or too short for the
+ * type; addresses that are not canonical; GID counts above ACM_MAD_GIDS_MAX
+ * or zero; in an answer with nonzero status the GID count may be anything and is given as 0). Nodes in the
+ * field leave the addresses out of their answers: there type 0 is right and gives ACM_ADDRESS_NONE.
  */
 int acm_message_decode(const uint8_t *data, size_t length, struct acm_message *message);
-/* Writes ACM_MAD_LENGTH bytes. Lengths go out as 64. */
+/* Writes ACM_MAD_LENGTH bytes. Lengths go out as 64, as 0 for an address that is not there. */
 void acm_message_encode(const struct acm_message *message, uint8_t *data);
 
 /* ---- subnet administration ---- */
@@ -238,7 +243,7 @@ void acm_sa_encode_group_get(const struct acm_gid *mgid, uint64_t tid, uint8_t *
 /* -EBADMSG: short, or MLID outside 0xc000-0xfffe, MTU or rate code unknown, MGID not multicast. */
 int acm_sa_decode_mcmember(const uint8_t *mad, size_t length, struct acm_mcmember *member);
 
-/* The other direction, for models of an SA and for tests. */
+/* The other direction, for models of an SA and for tests. NULL where an answer carries no record. */
 void acm_sa_encode_path_answer(const struct acm_path *path, uint16_t status, uint64_t tid, uint8_t *mad);
 void acm_sa_encode_mcmember_answer(const struct acm_mcmember *member, uint8_t method, uint16_t status,
 				   uint64_t tid, uint8_t *mad);
