@@ -27,22 +27,23 @@ enum client_state {
 };
 
 struct client {
+	/* What an answer from the cache touches comes first, in one cache line. */
 	struct client_server *server;
 	int fd;
 	enum client_state state;
 	bool reading;
 	bool writing;
 	bool deferred;
+	struct pending_list pending;
+	struct output_queue output;
 	struct event read_event;
+	uint8_t *input; /* the beginning of a message, ACM_CLIENT_REQUEST_MAX bytes; or NULL */
+	size_t have;    /* of it */
 	struct event write_event;
 	LIST_ENTRY(client) all;
 	STAILQ_ENTRY(client) later;
 	LIST_ENTRY(client) watched; /* while `watched_since` is not 0 */
 	uint64_t watched_since;
-	struct pending_list pending;
-	struct output_queue output;
-	size_t have;
-	uint8_t input[ACM_CLIENT_REQUEST_MAX];
 };
 
 struct client_server {
@@ -59,6 +60,7 @@ struct client_server {
 	struct event watch_timer;
 	struct pending_requests pending;
 	struct client_server_stats stats;
+	uint8_t input[ACM_CLIENT_REQUEST_MAX]; /* being read; what stays is copied to its client */
 };
 
 void client_server_limits_default(struct client_server_limits *limits)
@@ -131,6 +133,7 @@ static void release(struct client *client)
 {
 	LIST_REMOVE(client, all);
 	output_queue_clear(&client->output);
+	free(client->input);
 	free(client);
 }
 
@@ -266,36 +269,58 @@ static void refuse(struct client *client, const uint8_t *frame, size_t length)
 	if (client->state == CLIENT_GONE)
 		return;
 	client->state = CLIENT_REFUSED;
-	client->have = 0;
 	if (!output_queue_length(&client->output))
 		shutdown(client->fd, SHUT_WR);
 	watch(client);
 	defer(client);
 }
 
-static void take_frames(struct client *client)
+/* Returns how many bytes were whole requests. */
+static size_t take_frames(struct client *client, const uint8_t *data, size_t length)
 {
 	size_t at = 0;
 
 	while (client->state == CLIENT_OPEN && !is_paused(client)) {
-		const uint8_t *frame = client->input + at;
-		size_t have = client->have - at;
-		int length = acm_client_frame(frame, have);
+		int frame = acm_client_frame(data + at, length - at);
 		struct acm_request request;
 
-		if (length < 0) {
-			refuse(client, frame, have);
-			return;
-		}
-		if (!length || have < (size_t)length)
+		if (frame < 0) {
+			refuse(client, data + at, length - at);
 			break;
-		acm_client_decode_request(frame, (size_t)length, &request);
-		at += (size_t)length;
+		}
+		if (!frame || length - at < (size_t)frame)
+			break;
+		acm_client_decode_request(data + at, (size_t)frame, &request);
+		at += (size_t)frame;
 		submit(client, &request);
 	}
-	client->have -= at;
-	if (at && client->have)
-		memmove(client->input, client->input + at, client->have);
+	return at;
+}
+
+/* `data` may be in the client's own buffer. */
+static void keep_rest(struct client *client, const uint8_t *data, size_t length)
+{
+	client->have = length;
+	if (!length) {
+		free(client->input);
+		client->input = NULL;
+		return;
+	}
+	if (!client->input)
+		client->input = malloc(ACM_CLIENT_REQUEST_MAX);
+	if (client->input)
+		memmove(client->input, data, length);
+	else
+		end(client);
+}
+
+static void take_input(struct client *client, const uint8_t *data, size_t length)
+{
+	size_t taken = take_frames(client, data, length);
+
+	if (client->state != CLIENT_OPEN)
+		return;
+	keep_rest(client, data + taken, length - taken);
 	update_reading(client);
 }
 
@@ -333,8 +358,9 @@ static void read_ready(evutil_socket_t fd, short what, void *argument)
 	}
 	/* A short read emptied the socket: no second call to hear that. */
 	for (int reads = 0; reads < READS_AT_ONCE; reads++) {
-		size_t room = sizeof(client->input) - client->have;
-		ssize_t length = recv(fd, client->input + client->have, room, MSG_DONTWAIT);
+		uint8_t *into = client->input ? client->input : client->server->input;
+		size_t room = ACM_CLIENT_REQUEST_MAX - client->have;
+		ssize_t length = recv(fd, into + client->have, room, MSG_DONTWAIT);
 
 		if (length < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
@@ -346,8 +372,7 @@ static void read_ready(evutil_socket_t fd, short what, void *argument)
 			input_ended(client);
 			return;
 		}
-		client->have += (size_t)length;
-		take_frames(client);
+		take_input(client, into, client->have + (size_t)length);
 		if (client->state != CLIENT_OPEN || !client->reading || (size_t)length < room)
 			return;
 	}
@@ -400,7 +425,7 @@ static void attend(struct client *client)
 		return;
 	}
 	if (client->state == CLIENT_OPEN)
-		take_frames(client);
+		take_input(client, client->input, client->have);
 	else
 		update_reading(client);
 }
@@ -448,12 +473,10 @@ static void check_watched(evutil_socket_t fd, short what, void *argument)
 
 int client_server_adopt(struct client_server *server, int fd)
 {
-	/* Not calloc: only what is read has to be clear, and the input buffer is most of it. */
-	struct client *client = malloc(sizeof(*client));
+	struct client *client = calloc(1, sizeof(*client));
 
 	if (!client)
 		return -ENOMEM;
-	memset(client, 0, offsetof(struct client, input));
 	client->server = server;
 	client->fd = fd;
 	if (event_assign(&client->read_event, server->base, fd, EV_READ | EV_PERSIST, read_ready,

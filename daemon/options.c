@@ -376,7 +376,7 @@ static void apply(struct options *options, const char *path, unsigned int line, 
 	const char *field;
 
 	if (!option) {
-		problems_error(problems, path, line, "there is no option %s; acmited(8) lists them",
+		problems_error(problems, path, line, "there is no option %s; docs/acmited.md lists them",
 			       name);
 		return;
 	}

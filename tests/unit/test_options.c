@@ -230,7 +230,7 @@ static void test_says_what_was_expected(void **state)
 	read_text(&r, "server_mode lo\nfoo 1\nmin_mtu 1500\nretries\n", false);
 	assert_string_equal(
 		r.told, "opts:1: server_mode cannot be lo; expected: unix, loop or open\n"
-			"opts:2: there is no option foo; acmited(8) lists them\n"
+			"opts:2: there is no option foo; docs/acmited.md lists them\n"
 			"opts:3: min_mtu cannot be 1500; expected: 256, 512, 1024, 2048 or 4096\n"
 			"opts:4: retries has no value; expected: a number from 0 to 16\n");
 	assert_int_equal(r.problems.errors, 4);
