@@ -57,6 +57,8 @@ struct sim_partition {
 	struct sim_member *members;
 };
 
+struct sim_names;
+
 struct sim_topology {
 	char *name;
 	uint32_t sm; /* node index of the subnet manager's host */
@@ -70,6 +72,7 @@ struct sim_topology {
 	uint32_t partition_count; /* beside the default one, 0x7fff, of which all are full members
 				     unless the file lists it */
 	struct sim_partition *partitions;
+	struct sim_names *names; /* what sim_topology_find() looks in */
 };
 
 /* Faults of a file: one line each, "file:line:column: what is wrong, what was expected". */

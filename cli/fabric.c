@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* acmite fabric: checks topology files and writes them in other forms. */
+#include "commands.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include "topology.h"
+
+#define EXIT_UNFIT 1
+#define EXIT_WRONG 2
+
+static const char usage[] =
+	"Usage: acmite fabric check [--json] FILE...\n"
+	"       acmite fabric export --format ibsim|dot|json FILE\n"
+	"\n"
+	"check   says what is in each topology file, or everything that is wrong with it\n"
+	"export  writes a topology to standard output: ibsim's netlist, Graphviz, or JSON\n"
+	"\n"
+	"  -f, --format FORMAT  what to write\n"
+	"  -j, --json           report as JSON\n"
+	"  -h, --help           this text\n"
+	"\n"
+	"Exit: 0 all is well, 1 the topology cannot be written so, 2 a file or the command line is wrong.\n"
+	"The files are described in docs/topology.md.\n";
+
+static int usage_error(const char *text, const char *value)
+{
+	fprintf(stderr, "acmite fabric: %s%s; see acmite fabric --help\n", text, value);
+	return EXIT_WRONG;
+}
+
+static const char *plural(uint32_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void print_counts(const char *path, const struct sim_topology *topology)
+{
+	printf("%s: %" PRIu32 " switch%s, %" PRIu32 " host%s, %" PRIu32 " link%s, %" PRIu32
+	       " partition%s\n",
+	       path, topology->switch_count, topology->switch_count == 1 ? "" : "es",
+	       topology->host_count, plural(topology->host_count), topology->link_count,
+	       plural(topology->link_count), topology->partition_count,
+	       plural(topology->partition_count));
+}
+
+static void print_errors(const struct sim_errors *errors)
+{
+	for (uint32_t i = 0; i < errors->count; i++)
+		fprintf(stderr, "%s\n", errors->lines[i]);
+}
+
+static json_t *json_report(const char *path, const struct sim_topology *topology,
+			   const struct sim_errors *errors)
+{
+	json_t *report = json_pack("{s:s, s:b}", "file", path, "valid", topology != NULL);
+	json_t *lines;
+
+	if (topology) {
+		json_object_set_new(report, "fabric", json_string(topology->name));
+		json_object_set_new(report, "switches", json_integer(topology->switch_count));
+		json_object_set_new(report, "hosts", json_integer(topology->host_count));
+		json_object_set_new(report, "links", json_integer(topology->link_count));
+		json_object_set_new(report, "partitions", json_integer(topology->partition_count));
+		return report;
+	}
+	lines = json_array();
+	for (uint32_t i = 0; i < errors->count; i++)
+		json_array_append_new(lines, json_string(errors->lines[i]));
+	json_object_set_new(report, "errors", lines);
+	return report;
+}
+
+/* Loads, and reports to standard error only what is not about the file. */
+static int load(const char *path, struct sim_topology **topology, struct sim_errors *errors)
+{
+	int ret;
+
+	*topology = NULL;
+	ret = sim_topology_load(path, topology, errors);
+	if (ret == -ENOMEM)
+		fprintf(stderr, "acmite fabric: %s: out of memory\n", path);
+	return ret;
+}
+
+/* `reports` is NULL for text. */
+static int check_file(const char *path, json_t *reports)
+{
+	struct sim_topology *topology;
+	struct sim_errors errors;
+	int ret = load(path, &topology, &errors);
+
+	if (reports)
+		json_array_append_new(reports, json_report(path, topology, &errors));
+	else if (topology)
+		print_counts(path, topology);
+	else
+		print_errors(&errors);
+	sim_errors_free(&errors);
+	sim_topology_free(topology);
+	return ret ? EXIT_WRONG : 0;
+}
+
+static int flush_output(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	fprintf(stderr, "acmite fabric: cannot write to standard output: %s\n", strerror(errno));
+	return EXIT_UNFIT;
+}
+
+static int check(char **paths, json_t *reports)
+{
+	int ret = 0, flushed;
+
+	if (!*paths)
+		return usage_error("check needs at least one FILE", "");
+	for (; *paths; paths++) {
+		if (check_file(*paths, reports))
+			ret = EXIT_WRONG;
+	}
+	if (reports) {
+		json_dumpf(reports, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	flushed = flush_output();
+	return ret ? ret : flushed;
+}
+
+static int export_ibsim(const struct sim_topology *topology, FILE *out)
+{
+	char why[256];
+
+	if (!sim_topology_fits_ibsim(topology, why, sizeof(why)))
+		return sim_topology_write_ibsim(topology, out);
+	fprintf(stderr, "acmite fabric: %s\n", why);
+	return -E2BIG;
+}
+
+struct format {
+	const char *name;
+	int (*write)(const struct sim_topology *topology, FILE *out);
+};
+
+static const struct format formats[] = {
+	{ "ibsim", export_ibsim },
+	{ "dot", sim_topology_write_dot },
+	{ "json", sim_topology_write_json },
+};
+
+static const struct format *find_format(const char *name)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	}
+	return NULL;
+}
+
+static int export_file(const char *path, const struct format *format)
+{
+	struct sim_topology *topology;
+	struct sim_errors errors;
+	int ret = load(path, &topology, &errors);
+
+	if (ret) {
+		print_errors(&errors);
+		sim_errors_free(&errors);
+		return EXIT_WRONG;
+	}
+	ret = format->write(topology, stdout);
+	sim_topology_free(topology);
+	if (ret && ret != -E2BIG)
+		fprintf(stderr, "acmite fabric: cannot write to standard output: %s\n", strerror(-ret));
+	return ret ? EXIT_UNFIT : 0;
+}
+
+static int export(char **paths, const char *format_name)
+{
+	const struct format *format;
+
+	if (!format_name)
+		return usage_error("export needs --format ibsim, dot or json", "");
+	format = find_format(format_name);
+	if (!format)
+		return usage_error("ibsim, dot or json was expected, not --format ", format_name);
+	if (!paths[0] || paths[1])
+		return usage_error("export needs exactly one FILE", "");
+	return export_file(paths[0], format);
+}
+
+struct arguments {
+	const char *format;
+	bool json;
+	bool help;
+};
+
+static int parse_arguments(int argc, char **argv, struct arguments *arguments)
+{
+	static const struct option options[] = {
+		{ "format", required_argument, NULL, 'f' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int option;
+
+	optind = 0;
+	while ((option = getopt_long(argc, argv, "f:jh", options, NULL)) != -1) {
+		switch (option) {
+		case 'f':
+			arguments->format = optarg;
+			break;
+		case 'j':
+			arguments->json = true;
+			break;
+		case 'h':
+			arguments->help = true;
+			break;
+		default:
+			return EXIT_WRONG; /* getopt has said why */
+		}
+	}
+	return 0;
+}
+
+static int run_check(char **paths, const struct arguments *arguments)
+{
+	json_t *reports = arguments->json ? json_array() : NULL;
+	int ret;
+
+	if (arguments->format)
+		return usage_error("check has no --format", "");
+	ret = check(paths, reports);
+	json_decref(reports);
+	return ret;
+}
+
+int acmite_fabric_main(int argc, char **argv)
+{
+	struct arguments arguments = { 0 };
+	const char *command;
+
+	if (parse_arguments(argc, argv, &arguments))
+		return EXIT_WRONG;
+	if (arguments.help) {
+		fputs(usage, stdout);
+		return flush_output();
+	}
+	command = argv[optind];
+	if (!command)
+		return usage_error("check or export was expected", "");
+	if (!strcmp(command, "check"))
+		return run_check(argv + optind + 1, &arguments);
+	if (strcmp(command, "export"))
+		return usage_error("check or export was expected, not ", command);
+	if (arguments.json)
+		return usage_error("export writes JSON with --format json, it has no --json", "");
+	return export(argv + optind + 1, arguments.format);
+}
