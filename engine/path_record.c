@@ -50,7 +50,7 @@ void acm_path_record_store(const struct acm_path *path, uint8_t *record)
 	record[48] = path->traffic_class;
 	record[49] = (uint8_t)((path->reversible ? REVERSIBLE : 0) | (path->path_count & 0x7fu));
 	store_be16(record + 50, path->pkey);
-	store_be16(record + 52, (uint16_t)(path->qos_class << 4 | (path->sl & 0xfu)));
+	store_be16(record + 52, (uint16_t)((uint32_t)path->qos_class << 4 | (path->sl & 0xfu)));
 	record[54] = with_selector(path->mtu_selector, path->mtu);
 	record[55] = with_selector(path->rate_selector, path->rate);
 	record[56] = with_selector(path->packet_life_selector, path->packet_life);
