@@ -424,7 +424,7 @@ static void attend(struct client *client)
 		end(client);
 		return;
 	}
-	if (client->state == CLIENT_OPEN)
+	if (client->state == CLIENT_OPEN && client->input)
 		take_input(client, client->input, client->have);
 	else
 		update_reading(client);
