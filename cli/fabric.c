@@ -10,9 +10,6 @@
 #include <string.h>
 #include "topology.h"
 
-#define EXIT_UNFIT 1
-#define EXIT_WRONG 2
-
 static const char usage[] =
 	"Usage: acmite fabric check [--json] FILE...\n"
 	"       acmite fabric export --format ibsim|dot|json FILE\n"
@@ -30,7 +27,7 @@ static const char usage[] =
 static int usage_error(const char *text, const char *value)
 {
 	fprintf(stderr, "acmite fabric: %s%s; see acmite fabric --help\n", text, value);
-	return EXIT_WRONG;
+	return EXIT_USAGE;
 }
 
 static const char *plural(uint32_t count)
@@ -102,7 +99,7 @@ static int check_file(const char *path, json_t *reports)
 		print_errors(&errors);
 	sim_errors_free(&errors);
 	sim_topology_free(topology);
-	return ret ? EXIT_WRONG : 0;
+	return ret ? EXIT_USAGE : EXIT_OK;
 }
 
 static int flush_output(void)
@@ -110,7 +107,7 @@ static int flush_output(void)
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	fprintf(stderr, "acmite fabric: cannot write to standard output: %s\n", strerror(errno));
-	return EXIT_UNFIT;
+	return EXIT_FAILED;
 }
 
 static int check(char **paths, json_t *reports)
@@ -121,7 +118,7 @@ static int check(char **paths, json_t *reports)
 		return usage_error("check needs at least one FILE", "");
 	for (; *paths; paths++) {
 		if (check_file(*paths, reports))
-			ret = EXIT_WRONG;
+			ret = EXIT_USAGE;
 	}
 	if (reports) {
 		json_dumpf(reports, stdout, JSON_INDENT(2));
@@ -170,13 +167,13 @@ static int export_file(const char *path, const struct format *format)
 	if (ret) {
 		print_errors(&errors);
 		sim_errors_free(&errors);
-		return EXIT_WRONG;
+		return EXIT_USAGE;
 	}
 	ret = format->write(topology, stdout);
 	sim_topology_free(topology);
 	if (ret && ret != -E2BIG)
 		fprintf(stderr, "acmite fabric: cannot write to standard output: %s\n", strerror(-ret));
-	return ret ? EXIT_UNFIT : 0;
+	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
 static int export(char **paths, const char *format_name)
@@ -222,7 +219,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 			arguments->help = true;
 			break;
 		default:
-			return EXIT_WRONG; /* getopt has said why */
+			return EXIT_USAGE; /* getopt has said why */
 		}
 	}
 	return 0;
@@ -246,7 +243,7 @@ int acmite_fabric_main(int argc, char **argv)
 	const char *command;
 
 	if (parse_arguments(argc, argv, &arguments))
-		return EXIT_WRONG;
+		return EXIT_USAGE;
 	if (arguments.help) {
 		fputs(usage, stdout);
 		return flush_output();

@@ -160,8 +160,8 @@ static uint32_t longest_route(const struct sim_topology *topology, uint32_t *dis
 }
 
 /*
- * A packet from host to host takes one hop for each switch it passes and one into the first: more than
- * ROUTE_HOPS_MAX and ibsim drops it. Routes that are not the shortest (updn on some fabrics) are not
+ * A packet takes one hop for each switch it passes: more than ROUTE_HOPS_MAX and ibsim drops it without a
+ * word. Routes that are not the shortest (updn on some fabrics) are not
  * told from the file.
  */
 static int check_routes(const struct sim_topology *topology, const struct verdict *verdict)

@@ -7,6 +7,7 @@
 
 /* Far above the largest fabric written out line by line. */
 #define FILE_BYTES_MAX (64u << 20)
+#define FABRIC_NAME_MAX 63
 
 static const struct sim_word routings[] = {
 	{ "minhop", SIM_ROUTING_MINHOP }, { "updn", SIM_ROUTING_UPDN }, { NULL, 0 },
@@ -25,6 +26,11 @@ static void read_fabric_name(struct sim_reader *reader, const yaml_node_t *node)
 		name = sim_document_text(&reader->document, node, "fabric");
 	if (!name)
 		return;
+	/* It goes into comments of other files: one line, and not a long one. */
+	if (strlen(name) > FABRIC_NAME_MAX || name[strcspn(name, "\n\r")])
+		sim_fault_add(reader->faults, sim_document_place(node),
+			      "the fabric's name was expected to be one line of at most %d bytes",
+			      FABRIC_NAME_MAX);
 	topology->name = strdup(name);
 	if (!topology->name)
 		reader->faults->no_memory = true;
