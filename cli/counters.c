@@ -284,11 +284,12 @@ static int show(struct options *options)
 {
 	struct scope *scopes = calloc(INDEX_MAX + 1, sizeof(*scopes));
 	uint32_t count = 0;
-	int status = EXIT_FAILED;
+	int status;
 
 	if (!scopes)
 		return command_failed("counters", "there is no memory");
-	if (enquiry_open(&options->enquiry))
+	status = enquiry_open(&options->enquiry);
+	if (status == EXIT_OK)
 		status = collect(options, scopes, &count);
 	enquiry_close(&options->enquiry);
 	if (status == EXIT_OK &&

@@ -167,7 +167,7 @@ static int enumerate(struct enquiry *enquiry, struct output *output)
 		if (!enquiry_ask(enquiry, &request, &reply))
 			return EXIT_FAILED;
 		if (reply.status == ACM_STATUS_INVALID)
-			break; /* past the last one */
+			return EXIT_OK; /* past the last one */
 		if (reply.status != ACM_STATUS_OK)
 			return command_failed("endpoints", acm_status_text(reply.status));
 		if (!add(output, i, &reply))
@@ -179,7 +179,7 @@ static int enumerate(struct enquiry *enquiry, struct output *output)
 static int show(struct options *options)
 {
 	struct output output = {0};
-	int status = EXIT_FAILED;
+	int status;
 	bool shown;
 
 	if (options->json)
@@ -188,7 +188,8 @@ static int show(struct options *options)
 		output.table = table_create(columns, COLUMN_COUNT);
 	if (!output.array && !output.table)
 		return command_failed("endpoints", "there is no memory for the output");
-	if (enquiry_open(&options->enquiry))
+	status = enquiry_open(&options->enquiry);
+	if (status == EXIT_OK)
 		status = enumerate(&options->enquiry, &output);
 	enquiry_close(&options->enquiry);
 	if (status != EXIT_OK) {

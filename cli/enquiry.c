@@ -2,18 +2,23 @@
 #include "enquiry.h"
 
 #include "arguments.h"
+#include "commands.h"
 
-bool enquiry_open(struct enquiry *enquiry)
+#include <errno.h>
+
+int enquiry_open(struct enquiry *enquiry)
 {
+	int error;
+
 	enquiry->client = acm_client_create();
-	if (!enquiry->client) {
-		command_failed(enquiry->command, "there is no memory");
-		return false;
-	}
-	if (!acm_client_connect(enquiry->client, enquiry->socket, enquiry->timeout_ms))
-		return true;
-	command_failed(enquiry->command, acm_client_error(enquiry->client));
-	return false;
+	if (!enquiry->client)
+		return command_failed(enquiry->command, "there is no memory");
+	error = acm_client_connect(enquiry->client, enquiry->socket, enquiry->timeout_ms);
+	if (error == -EINVAL)
+		return usage_error(enquiry->command, acm_client_error(enquiry->client));
+	if (error)
+		return command_failed(enquiry->command, acm_client_error(enquiry->client));
+	return EXIT_OK;
 }
 
 void enquiry_close(struct enquiry *enquiry)

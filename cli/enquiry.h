@@ -12,8 +12,11 @@ struct enquiry {
 	struct acm_client *client;
 };
 
-/* Connects. False: said why on standard error. enquiry_close() is needed in both cases. */
-bool enquiry_open(struct enquiry *enquiry);
+/*
+ * Connects. EXIT_OK, or the exit status after saying why on standard error. enquiry_close() is needed in
+ * any case.
+ */
+int enquiry_open(struct enquiry *enquiry);
 void enquiry_close(struct enquiry *enquiry);
 
 /* Asks and waits. False: there was no answer, and it has been said why on standard error. */

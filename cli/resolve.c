@@ -159,12 +159,13 @@ static int resolve(const struct resolve_arguments *arguments)
 		.timeout_ms = arguments->timeout_ms,
 	};
 	struct resolve_result *results = calloc(arguments->destination_count, sizeof(*results));
-	int status = EXIT_FAILED;
-	bool going = results && enquiry_open(&enquiry);
+	int status;
+	bool going = true;
 
 	if (!results)
-		command_failed("resolve", "there is no memory for so many destinations");
-	if (going) {
+		return command_failed("resolve", "there is no memory for so many destinations");
+	status = enquiry_open(&enquiry);
+	if (status == EXIT_OK) {
 		for (uint32_t i = 0; going && i < arguments->repetitions; i++)
 			going = run_round(&enquiry, arguments, results);
 		status = report(arguments, results);
