@@ -116,9 +116,11 @@ static void ping_answered(void *context, uint64_t cookie, int status, const uint
 
 	(void)cookie;
 	(void)mad;
-	subnet->pinging = false;
 	if (status == 0 && subnet->swept)
 		subnet->sa_answers = true;
+	/* A request may have reached the dying OpenSM after it was seen to have ended. */
+	if (status == -EHOSTUNREACH && subnet->opensm.pid <= 0)
+		ibsim_pool_fail(subnet->pool, sa_answered, -EHOSTUNREACH);
 }
 
 void ibsim_ping_sa(struct ibsim_subnet *subnet)
@@ -126,10 +128,9 @@ void ibsim_ping_sa(struct ibsim_subnet *subnet)
 	struct sim_port_ref sm = { .node = subnet->topology->sm, .port = 1 };
 	uint8_t mad[ACM_MAD_LENGTH];
 
-	if (subnet->pinging)
-		return;
 	ibsim_encode_sa_ping(mad);
-	subnet->pinging = send_to_sa(subnet, ibsim_port_index(subnet, sm), mad, ping_answered, 0) == 0;
+	ibsim_pool_cancel(subnet->pool, ping_answered, 0); /* OpenSM may have dropped the last one */
+	send_to_sa(subnet, ibsim_port_index(subnet, sm), mad, ping_answered, 0);
 }
 
 /* ---- what happens to the children ---- */

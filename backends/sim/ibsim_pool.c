@@ -79,7 +79,8 @@ struct ibsim_pool {
 	struct request_list unused;
 	struct request_list sent; /* oldest first; as many as `window` tells */
 	uint32_t window;
-	uint64_t last_sent, last_answer;
+	uint64_t last_sent;
+	uint64_t last_answer; /* of an SM, not of ibsim itself */
 	uint64_t now;
 	bool refused;
 	int epoll_fd;
@@ -468,7 +469,8 @@ static void process_packet(struct ibsim_pool *pool, struct attachment *a,
 		finish(pool, request, -EHOSTUNREACH, NULL);
 		return;
 	}
-	pool->last_answer = pool->now;
+	if (request->to.qp == 1)
+		pool->last_answer = pool->now;
 	tid = request->tid;
 	ibsim_mad_set_tid(packet->mad, tid);
 	finish(pool, request, 0, packet->mad);

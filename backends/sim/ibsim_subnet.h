@@ -39,7 +39,6 @@ struct ibsim_subnet {
 	bool suspended; /* OpenSM by SIGSTOP */
 	bool swept;	/* OpenSM has dumped since it was started */
 	bool sa_answers; /* to the ping, since then */
-	bool pinging; /* that ping is under way */
 	bool reregister; /* all ports are to be told when it is up */
 	bool died;
 	bool listing; /* ibsim was asked for its clients */
