@@ -46,6 +46,7 @@ struct acm_engine_config {
 	uint64_t join_backoff_min; /* ns before a failed join is tried again, doubled up to ... */
 	uint64_t join_backoff_max; /* ns */
 	uint64_t join_verify;	   /* ns between checks of a membership that holds; 0: never */
+	uint64_t trace_mask; /* bit per enum acm_trace_type that is wanted */
 	char provider[ACM_ADDRESS_MAX]; /* what endpoint queries call the provider, NUL-terminated */
 };
 
@@ -229,8 +230,8 @@ struct acm_action {
 };
 
 /*
- * Takes one event. 0, or a negative errno when the event itself is impossible (-EINVAL: time went
- * back, unknown type); then nothing changed. Lack of memory is not an error of the step: who asked
+ * Takes one event. 0, or a negative errno when that cannot be (-EINVAL: time went back, unknown type;
+ * -EBUSY: actions of the step before were not pulled); then nothing changed. Lack of memory is not an error of the step: who asked
  * is told (ACM_STATUS_ENOMEM), the rest goes on.
  */
 int acm_engine_step(struct acm_engine *engine, const struct acm_event *event);
@@ -276,7 +277,7 @@ struct acm_engine_stats {
 	uint64_t memory;       /* bytes of destinations now, table included */
 	uint64_t waiting;      /* requests not answered yet */
 	uint32_t endpoints;
-	uint32_t endpoints_ready; /* all memberships hold */
+	uint32_t endpoints_ready; /* all memberships hold, or there is no address to need them */
 };
 void acm_engine_stats(const struct acm_engine *engine, struct acm_engine_stats *stats);
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * This node's own addresses: a set of facts, from which each endpoint's list is computed anew after a
+ * change. So the order in which facts and ports come makes no difference.
+ */
+#include "core.h"
+#include "memory.h"
+#include "partition.h"
+
+#include <errno.h>
+
+static bool same_fact(const struct acm_local_address *a, const struct acm_local_address *b)
+{
+	return a->port == b->port && a->pkey == b->pkey && acm_address_equal(&a->address, &b->address);
+}
+
+static struct acm_local_fact **fact_place(struct acm_engine *engine,
+					  const struct acm_local_address *local)
+{
+	struct acm_local_fact **at = &engine->local_facts;
+
+	while (*at && !same_fact(&(*at)->local, local))
+		at = &(*at)->next;
+	return at;
+}
+
+static void apply_to_port(struct acm_engine *engine, uint32_t number)
+{
+	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
+		if (at->port->facts.port == number) {
+			acm_local_address_apply(engine, at);
+			acm_endpoint_update(engine, at);
+		}
+	}
+}
+
+static void trace_local(struct acm_engine *engine, const struct acm_local_address *local,
+			enum acm_trace_type type)
+{
+	struct acm_trace *trace = acm_engine_trace(engine, type);
+
+	if (!trace)
+		return;
+	trace->port = local->port;
+	trace->pkey = local->pkey;
+	trace->source = local->address;
+}
+
+int acm_local_address_add(struct acm_engine *engine, const struct acm_local_address *local)
+{
+	struct acm_local_fact **at = fact_place(engine, local);
+
+	if (*at)
+		return 0;
+	*at = acm_memory_new(&engine->allocator, sizeof(**at));
+	if (!*at)
+		return -ENOMEM;
+	(*at)->local = *local;
+	trace_local(engine, local, ACM_TRACE_ADDRESS_ADDED);
+	apply_to_port(engine, local->port);
+	return 0;
+}
+
+void acm_local_address_remove(struct acm_engine *engine, const struct acm_local_address *local)
+{
+	struct acm_local_fact **at = fact_place(engine, local);
+	struct acm_local_fact *fact = *at;
+
+	if (!fact)
+		return;
+	*at = fact->next;
+	trace_local(engine, local, ACM_TRACE_ADDRESS_REMOVED);
+	acm_memory_free(&engine->allocator, fact, sizeof(*fact));
+	apply_to_port(engine, local->port);
+}
+
+void acm_local_addresses_destroy(struct acm_engine *engine)
+{
+	struct acm_local_fact *fact;
+
+	while ((fact = engine->local_facts)) {
+		engine->local_facts = fact->next;
+		acm_memory_free(&engine->allocator, fact, sizeof(*fact));
+	}
+}
+
+uint64_t acm_local_address_hash(const struct acm_engine *engine, const struct acm_address *address)
+{
+	return acm_hash(&engine->hash_key, address->type, address->data, address->length);
+}
+
+static bool make_room(struct acm_engine *engine, struct acm_endpoint *endpoint)
+{
+	uint32_t old = endpoint->address_capacity;
+	uint32_t new = old ? old * 2 : 4;
+	void *hashes = acm_memory_new(&engine->allocator, new * sizeof(*endpoint->address_hashes));
+	void *addresses = acm_memory_new(&engine->allocator, new * sizeof(*endpoint->addresses));
+	void *texts = acm_memory_new(&engine->allocator, new * sizeof(*endpoint->address_texts));
+
+	if (!hashes || !addresses || !texts) {
+		acm_memory_free(&engine->allocator, hashes, new * sizeof(*endpoint->address_hashes));
+		acm_memory_free(&engine->allocator, addresses, new * sizeof(*endpoint->addresses));
+		acm_memory_free(&engine->allocator, texts, new * sizeof(*endpoint->address_texts));
+		return false;
+	}
+	if (old) {
+		memcpy(hashes, endpoint->address_hashes, old * sizeof(*endpoint->address_hashes));
+		memcpy(addresses, endpoint->addresses, old * sizeof(*endpoint->addresses));
+		memcpy(texts, endpoint->address_texts, old * sizeof(*endpoint->address_texts));
+	}
+	acm_memory_free(&engine->allocator, endpoint->address_hashes,
+			old * sizeof(*endpoint->address_hashes));
+	acm_memory_free(&engine->allocator, endpoint->addresses, old * sizeof(*endpoint->addresses));
+	acm_memory_free(&engine->allocator, endpoint->address_texts,
+			old * sizeof(*endpoint->address_texts));
+	endpoint->address_hashes = hashes;
+	endpoint->addresses = addresses;
+	endpoint->address_texts = texts;
+	endpoint->address_capacity = new;
+	return true;
+}
+
+static bool concerns(const struct acm_engine *engine, const struct acm_endpoint *endpoint,
+		     const struct acm_local_address *local)
+{
+	if (local->port != endpoint->port->facts.port)
+		return false;
+	if (local->pkey)
+		return acm_partition_equal(local->pkey, endpoint->pkey);
+	return acm_endpoint_of(engine, endpoint->port, 0) == endpoint;
+}
+
+void acm_local_address_apply(struct acm_engine *engine, struct acm_endpoint *endpoint)
+{
+	endpoint->address_count = 0;
+	for (const struct acm_local_fact *at = engine->local_facts; at; at = at->next) {
+		uint32_t i = endpoint->address_count;
+
+		if (!concerns(engine, endpoint, &at->local) ||
+		    acm_local_address_is_of(engine, endpoint, &at->local.address))
+			continue;
+		if (i == endpoint->address_capacity && !make_room(engine, endpoint)) {
+			acm_engine_trace_dropped(engine, endpoint->id, "no memory for an address");
+			return;
+		}
+		endpoint->address_hashes[i] = acm_local_address_hash(engine, &at->local.address);
+		endpoint->addresses[i] = at->local.address;
+		memcpy(endpoint->address_texts[i], at->local.text, ACM_ADDRESS_MAX);
+		endpoint->address_count++;
+	}
+}
+
+static bool holds(const struct acm_endpoint *endpoint, const struct acm_address *address,
+		  uint64_t hash)
+{
+	for (uint32_t i = 0; i < endpoint->address_count; i++) {
+		if (endpoint->address_hashes[i] == hash &&
+		    acm_address_equal(&endpoint->addresses[i], address))
+			return true;
+	}
+	return false;
+}
+
+bool acm_local_address_is_of(const struct acm_engine *engine, const struct acm_endpoint *endpoint,
+			     const struct acm_address *address)
+{
+	return endpoint->address_count &&
+	       holds(endpoint, address, acm_local_address_hash(engine, address));
+}
+
+struct acm_endpoint *acm_local_address_endpoint(const struct acm_engine *engine,
+						const struct acm_address *address)
+{
+	uint64_t hash = acm_local_address_hash(engine, address);
+	struct acm_endpoint *first = NULL;
+
+	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
+		if (!holds(at, address, hash))
+			continue;
+		if (acm_port_active(at->port))
+			return at;
+		if (!first)
+			first = at;
+	}
+	return first;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Datagrams from other nodes. A request is answered at once from what the datagram itself carries: who
+ * sent it, and in which groups it can be reached. No SA is asked to say hello.
+ */
+#include "core.h"
+#include "memory.h"
+
+/* Enough for one subnet. */
+#define ANSWER_HOP_LIMIT 1
+
+static const struct acm_group *joined_group(const struct acm_endpoint *endpoint,
+					    const struct acm_gid *mgid)
+{
+	for (uint8_t i = 0; i < endpoint->group_count; i++) {
+		if (endpoint->groups[i].state == ACM_GROUP_LIVE &&
+		    !memcmp(&endpoint->groups[i].mgid, mgid, sizeof(*mgid)))
+			return &endpoint->groups[i];
+	}
+	return NULL;
+}
+
+/* The last of the message's groups, which are in order of preference, that this node is in too. */
+static const struct acm_group *best_group(const struct acm_endpoint *endpoint,
+					  const struct acm_message *message)
+{
+	const struct acm_group *group = NULL;
+
+	for (uint8_t i = message->gid_count; i > 0 && !group; i--)
+		group = joined_group(endpoint, &message->gids[i - 1]);
+	return group;
+}
+
+static void send_answer(struct acm_engine *engine, const struct acm_endpoint *endpoint,
+			const struct acm_datagram_received *from, const struct acm_message *request,
+			const struct acm_group *group)
+{
+	struct acm_queued_action *queued = acm_action_queue_push(&engine->actions, ACM_ACTION_SEND);
+	struct acm_message answer = { .answer = true,
+				      .tid = request->tid,
+				      .destination = request->destination,
+				      .source = request->source,
+				      .gid_count = 1,
+				      .gids = { group->mgid } };
+	struct acm_trace *trace;
+
+	if (!queued)
+		return; /* as if it had been lost on the way */
+	acm_message_encode(&answer, queued->bytes);
+	queued->action.send.cookie = 0;
+	queued->action.send.datagram = (struct acm_datagram){
+		.endpoint = endpoint->id,
+		.dlid = from->slid,
+		.sl = from->sl,
+		.path_bits = from->dlid_path_bits,
+		.qpn = from->source_qpn,
+		.qkey = ACM_QKEY,
+		.dgid = from->sgid,
+		.hop_limit = ANSWER_HOP_LIMIT,
+		.traffic_class = group->record.traffic_class,
+		.length = ACM_DATAGRAM_MAX,
+	};
+	acm_engine_count(engine, NULL, ACM_COUNTER_ANSWERED);
+	trace = acm_engine_trace(engine, ACM_TRACE_ANSWERED);
+	if (trace) {
+		trace->endpoint = endpoint->id;
+		trace->source = request->source;
+		trace->destination = request->destination;
+		trace->lid = from->slid;
+	}
+}
+
+static void trace_peer(struct acm_engine *engine, enum acm_trace_type type,
+		       const struct acm_endpoint *endpoint, const struct acm_datagram_received *from,
+		       const struct acm_address *address)
+{
+	struct acm_trace *trace = acm_engine_trace(engine, type);
+
+	if (!trace)
+		return;
+	trace->endpoint = endpoint->id;
+	trace->lid = from->slid;
+	trace->gid = from->sgid;
+	trace->qpn = from->source_qpn;
+	*(type == ACM_TRACE_ADDRESS ? &trace->destination : &trace->source) = *address;
+}
+
+/* Whoever asks says where it is: it may be asked for soon, or is being asked for already. */
+static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoint,
+			 const struct acm_datagram_received *from,
+			 const struct acm_address *source, const struct acm_group *group)
+{
+	struct acm_key key = { endpoint->id, source->type, source->length, source->data };
+	struct acm_destination *destination = acm_destination_cache_find(&engine->cache, &key);
+	bool known;
+
+	if (acm_local_address_is_of(engine, endpoint, source))
+		return; /* somebody else claims an address of this node; what is local wins */
+	if (!destination)
+		destination = acm_destination_cache_add(&engine->cache, &key);
+	if (!destination)
+		return;
+	known = acm_destination_has_address(engine, endpoint, destination) &&
+		destination->lid == from->slid &&
+		!memcmp(&destination->gid, &from->sgid, sizeof(from->sgid));
+	if (!known) {
+		acm_engine_count(engine, NULL, ACM_COUNTER_LEARNED);
+		trace_peer(engine, ACM_TRACE_LEARNED, endpoint, from, source);
+	}
+	acm_lookup_learn(engine, endpoint, destination, from, group);
+}
+
+static void take_request(struct acm_engine *engine, struct acm_endpoint *endpoint,
+			 const struct acm_datagram_received *from, const struct acm_message *message)
+{
+	const struct acm_group *group = best_group(endpoint, message);
+	struct acm_trace *trace;
+
+	if (from->source_qpn == endpoint->qpn && acm_port_has_lid(endpoint->port, from->slid))
+		return; /* its own, handed back */
+	acm_engine_count(engine, NULL, ACM_COUNTER_HEARD);
+	trace = acm_engine_trace(engine, ACM_TRACE_HEARD);
+	if (trace) {
+		trace->endpoint = endpoint->id;
+		trace->source = message->source;
+		trace->destination = message->destination;
+		trace->lid = from->slid;
+	}
+	learn_source(engine, endpoint, from, &message->source, group);
+	if (!acm_local_address_is_of(engine, endpoint, &message->destination))
+		return;
+	if (group)
+		send_answer(engine, endpoint, from, message, group);
+	else
+		acm_engine_trace_dropped(engine, endpoint->id, "no group in common");
+}
+
+static bool answers(const struct acm_lookup *lookup, const struct acm_message *message)
+{
+	const struct acm_destination *destination = lookup->destination;
+	const struct acm_address *answered = &message->destination;
+
+	/* The reference daemon leaves the addresses of an answer empty. */
+	if (answered->type == ACM_ADDRESS_NONE)
+		return true;
+	return answered->type == (destination->key_type & (uint8_t)~ACM_KEY_BYPASS) &&
+	       answered->length == destination->key_length &&
+	       !memcmp(answered->data, destination->key, answered->length);
+}
+
+static void take_answer(struct acm_engine *engine, struct acm_endpoint *endpoint,
+			const struct acm_datagram_received *from, const struct acm_message *message)
+{
+	struct acm_lookup *lookup = acm_lookup_by_tid(engine, message->tid);
+
+	if (!lookup || lookup->endpoint != endpoint) {
+		acm_engine_trace_dropped(engine, endpoint->id, "answer nobody waits for");
+	} else if (message->status) {
+		acm_engine_trace_dropped(engine, endpoint->id, "answer with an error status");
+	} else if (!answers(lookup, message)) {
+		acm_engine_trace_dropped(engine, endpoint->id, "answer for another address");
+	} else {
+		struct acm_address address = { .type = lookup->destination->key_type &
+						       (uint8_t)~ACM_KEY_BYPASS,
+					       .length = lookup->destination->key_length };
+
+		memcpy(address.data, lookup->destination->key, address.length);
+		trace_peer(engine, ACM_TRACE_ADDRESS, endpoint, from, &address);
+		acm_lookup_learn(engine, endpoint, lookup->destination, from,
+				 best_group(endpoint, message));
+	}
+}
+
+void acm_datagram_take(struct acm_engine *engine, const struct acm_datagram_received *datagram)
+{
+	struct acm_endpoint *endpoint = acm_endpoint_find(engine, datagram->endpoint);
+	struct acm_message message;
+
+	if (!endpoint || endpoint->state != ACM_ENDPOINT_OPEN)
+		return;
+	if (acm_message_decode(datagram->payload, datagram->length, &message))
+		acm_engine_trace_dropped(engine, endpoint->id, "not an ACM message");
+	else if (!datagram->slid || datagram->slid >= ACM_LID_MULTICAST)
+		acm_engine_trace_dropped(engine, endpoint->id, "source LID is not a port's");
+	else if (message.answer)
+		take_answer(engine, endpoint, datagram, &message);
+	else
+		take_request(engine, endpoint, datagram, &message);
+}
