@@ -21,7 +21,8 @@ static const char usage[] =
 	"  -j, --json           report as JSON\n"
 	"  -h, --help           this text\n"
 	"\n"
-	"Exit: 0 all is well, 1 the topology cannot be written so, 2 a file or the command line is wrong.\n"
+	"Exit: 0 all is well, 1 the topology cannot be written so, 2 a file or the command line is "
+	"wrong.\n"
 	"The files are described in docs/topology.md.\n";
 
 static int usage_error(const char *text, const char *value)
@@ -144,9 +145,9 @@ struct format {
 };
 
 static const struct format formats[] = {
-	{ "ibsim", export_ibsim },
-	{ "dot", sim_topology_write_dot },
-	{ "json", sim_topology_write_json },
+	{"ibsim", export_ibsim},
+	{"dot", sim_topology_write_dot},
+	{"json", sim_topology_write_json},
 };
 
 static const struct format *find_format(const char *name)
@@ -172,7 +173,8 @@ static int export_file(const char *path, const struct format *format)
 	ret = format->write(topology, stdout);
 	sim_topology_free(topology);
 	if (ret && ret != -E2BIG)
-		fprintf(stderr, "acmite fabric: cannot write to standard output: %s\n", strerror(-ret));
+		fprintf(stderr, "acmite fabric: cannot write to standard output: %s\n",
+			strerror(-ret));
 	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
@@ -199,10 +201,10 @@ struct arguments {
 static int parse_arguments(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {
-		{ "format", required_argument, NULL, 'f' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
+		{"format", required_argument, NULL, 'f'},
+		{"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
 	};
 	int option;
 
@@ -239,7 +241,7 @@ static int run_check(char **paths, const struct arguments *arguments)
 
 int acmite_fabric_main(int argc, char **argv)
 {
-	struct arguments arguments = { 0 };
+	struct arguments arguments = {0};
 	const char *command;
 
 	if (parse_arguments(argc, argv, &arguments))

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define BRACKETS_MAX 8
-#define DIGITS_MAX 15
+#define DIGITS_MAX   15
 
 struct range {
 	uint64_t low;
@@ -127,8 +127,9 @@ static int read_range(struct expansion *e, struct range *range)
 			    ", the lower end was expected first",
 			    range->low, range->high);
 	if (e->text[e->at - high_digits] == '0' && high_digits != low_digits)
-		return fail(e, start, "the ends of the range have different widths, "
-				      "the same number of digits was expected");
+		return fail(e, start,
+			    "the ends of the range have different widths, "
+			    "the same number of digits was expected");
 	return 0;
 }
 
@@ -367,7 +368,7 @@ static int hand_over(struct expansion *e, struct hostlist *list)
 int hostlist_expand(const char *text, size_t length, struct hostlist *list,
 		    struct hostlist_fault *fault)
 {
-	struct expansion e = { .text = text, .length = length, .fault = fault };
+	struct expansion e = {.text = text, .length = length, .fault = fault};
 	int ret = expand(&e);
 
 	memset(list, 0, sizeof(*list));

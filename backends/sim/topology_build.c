@@ -117,7 +117,7 @@ int64_t sim_builder_add_node(struct sim_builder *builder, const char *name,
 		builder->faults->no_memory = true;
 		return -ENOMEM;
 	}
-	builder->origins[topology->node_count] = (struct sim_origin){ .place = place };
+	builder->origins[topology->node_count] = (struct sim_origin){.place = place};
 	if (node->kind == SIM_SWITCH)
 		topology->switch_count++;
 	else
@@ -146,7 +146,7 @@ void sim_builder_add_address(struct sim_builder *builder, uint32_t node,
 	holder->addresses = addresses;
 	holder->addresses[holder->address_count++] = *address;
 	builder->holdings[builder->holding_count++] =
-		(struct sim_holding){ .address = *address, .node = node, .place = place };
+		(struct sim_holding){.address = *address, .node = node, .place = place};
 }
 
 /* The lowest free port, 0 when all are taken. */
@@ -158,11 +158,12 @@ static uint8_t take_port(struct sim_builder *builder, uint32_t index, struct sim
 	if (origin->ports_used < node->port_count)
 		return ++origin->ports_used;
 	if (!origin->overfull)
-		sim_fault_add(builder->faults, place,
-			      "'%s' has only %u port%s and all are taken, fewer links or more ports "
-			      "(line %u) were expected",
-			      node->name, node->port_count, node->port_count == 1 ? "" : "s",
-			      origin->place.line);
+		sim_fault_add(
+			builder->faults, place,
+			"'%s' has only %u port%s and all are taken, fewer links or more ports "
+			"(line %u) were expected",
+			node->name, node->port_count, node->port_count == 1 ? "" : "s",
+			origin->place.line);
 	origin->overfull = true;
 	return 0;
 }
@@ -171,7 +172,7 @@ void sim_builder_add_link(struct sim_builder *builder, uint32_t left, uint32_t r
 			  const struct sim_link *attributes, struct sim_place place)
 {
 	struct sim_topology *topology = builder->topology;
-	const uint32_t ends[2] = { left, right };
+	const uint32_t ends[2] = {left, right};
 	struct sim_link link = *attributes;
 	void *links = topology->links;
 	bool done;
@@ -328,11 +329,12 @@ static void check_guids(struct sim_builder *builder)
 		uint32_t later = a > b ? a : b, first = a > b ? b : a;
 
 		if (ranges[i].first <= ranges[i - 1].last)
-			sim_fault_add(builder->faults, builder->origins[later].place,
-				      "the GUIDs of '%s' and '%s' (line %u) overlap at 0x%016" PRIx64
-				      ", another 'guid' for one of them was expected",
-				      topology->nodes[later].name, topology->nodes[first].name,
-				      builder->origins[first].place.line, ranges[i].first);
+			sim_fault_add(
+				builder->faults, builder->origins[later].place,
+				"the GUIDs of '%s' and '%s' (line %u) overlap at 0x%016" PRIx64
+				", another 'guid' for one of them was expected",
+				topology->nodes[later].name, topology->nodes[first].name,
+				builder->origins[first].place.line, ranges[i].first);
 	}
 	free(ranges);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Builds a topology piece by piece. What is wrong with a piece is recorded as a fault at the place given
- * with it; building goes on, so that one run finds all faults. The result counts only without faults.
+ * Builds a topology piece by piece. What is wrong with a piece is recorded as a fault at the place
+ * given with it; building goes on, so that one run finds all faults. The result counts only without
+ * faults.
  */
 #ifndef ACMITE_SIM_TOPOLOGY_BUILD_H
 #define ACMITE_SIM_TOPOLOGY_BUILD_H
@@ -39,7 +40,7 @@ struct sim_node_options {
 	enum sim_node_kind kind;
 	uint8_t ports;
 	const char *device; /* hosts */
-	uint64_t guid;	    /* 0: derived from the name */
+	uint64_t guid;      /* 0: derived from the name */
 };
 
 /* False: no memory (nothing to destroy). */
@@ -48,8 +49,8 @@ bool sim_builder_create(struct sim_builder *builder, struct sim_faults *faults);
 void sim_builder_destroy(struct sim_builder *builder);
 
 /*
- * Index of the new node. -EEXIST: the name is taken, and that is not recorded (the caller knows how many
- * of a range are); -ENOMEM, recorded. All switches come before the first host.
+ * Index of the new node. -EEXIST: the name is taken, and that is not recorded (the caller knows how
+ * many of a range are); -ENOMEM, recorded. All switches come before the first host.
  */
 int64_t sim_builder_add_node(struct sim_builder *builder, const char *name,
 			     const struct sim_node_options *options, struct sim_place place);

@@ -12,14 +12,14 @@
 
 static struct sim_place place_of_mark(const yaml_mark_t *mark)
 {
-	return (struct sim_place){ .line = (uint32_t)mark->line + 1,
-				   .column = (uint32_t)mark->column + 1 };
+	return (struct sim_place){.line = (uint32_t)mark->line + 1,
+				  .column = (uint32_t)mark->column + 1};
 }
 
 /* The reader gives only a byte offset for what is not UTF-8. */
 static struct sim_place place_of_offset(const char *text, size_t length, size_t offset)
 {
-	struct sim_place place = { .line = 1, .column = 1 };
+	struct sim_place place = {.line = 1, .column = 1};
 
 	for (size_t i = 0; i < offset && i < length; i++) {
 		if (text[i] == '\n') {
@@ -78,8 +78,9 @@ static bool scan_event(yaml_parser_t *parser, struct sim_faults *faults, uint32_
 	if (event.type == YAML_STREAM_END_EVENT) {
 		more = false;
 	} else if (event.type == YAML_DOCUMENT_START_EVENT && ++*documents > 1) {
-		sim_fault_add(faults, place_of_mark(&event.start_mark),
-			      "a second document begins here, one document for each file was expected");
+		sim_fault_add(
+			faults, place_of_mark(&event.start_mark),
+			"a second document begins here, one document for each file was expected");
 		more = false;
 	} else if (begins_collection(&event) && ++*depth > DEPTH_MAX) {
 		sim_fault_add(faults, place_of_mark(&event.start_mark),
@@ -110,7 +111,7 @@ static bool scan(const char *text, size_t length, struct sim_faults *faults)
 	if (parser.error != YAML_NO_ERROR)
 		report_syntax(faults, &parser, text, length);
 	else if (!documents)
-		sim_fault_add(faults, (struct sim_place){ 1, 1 },
+		sim_fault_add(faults, (struct sim_place){1, 1},
 			      "the file is empty, a topology was expected");
 	yaml_parser_delete(&parser);
 	return faults->count == before && !faults->no_memory;
@@ -160,7 +161,8 @@ struct sim_place sim_document_place_in(const yaml_node_t *scalar, size_t offset)
 
 	/* With escapes or folded lines bytes of the value are not bytes of the file. */
 	if (scalar->start_mark.line != scalar->end_mark.line ||
-	    scalar->end_mark.index - scalar->start_mark.index != scalar->data.scalar.length + quotes)
+	    scalar->end_mark.index - scalar->start_mark.index !=
+		    scalar->data.scalar.length + quotes)
 		return place;
 	place.column += (uint32_t)(offset + quotes / 2);
 	return place;
@@ -202,8 +204,9 @@ static size_t find_key(const yaml_node_t *key, const char *const *keys, size_t c
 	return i;
 }
 
-static void take_field(struct sim_document *document, const yaml_node_pair_t *pair, const char *what,
-		       const char *const *keys, size_t count, yaml_node_t **values)
+static void take_field(struct sim_document *document, const yaml_node_pair_t *pair,
+		       const char *what, const char *const *keys, size_t count,
+		       yaml_node_t **values)
 {
 	const yaml_node_t *key = yaml_document_get_node(&document->yaml, pair->key);
 	char list[256];
@@ -260,12 +263,14 @@ size_t sim_document_items(struct sim_document *document, const yaml_node_t *node
 	return (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
 }
 
-yaml_node_t *sim_document_item(struct sim_document *document, const yaml_node_t *sequence, size_t index)
+yaml_node_t *sim_document_item(struct sim_document *document, const yaml_node_t *sequence,
+			       size_t index)
 {
 	return yaml_document_get_node(&document->yaml, sequence->data.sequence.items.start[index]);
 }
 
-const char *sim_document_text(struct sim_document *document, const yaml_node_t *node, const char *what)
+const char *sim_document_text(struct sim_document *document, const yaml_node_t *node,
+			      const char *what)
 {
 	const char *text;
 
@@ -347,7 +352,7 @@ bool sim_document_word(struct sim_document *document, const yaml_node_t *node, c
 		keys[count] = words[count].word;
 	}
 	list_keys(keys, count, list, sizeof(list));
-	sim_fault_add(document->faults, sim_document_place(node),
-		      "%s is '%s', expected one of: %s", what, text, list);
+	sim_fault_add(document->faults, sim_document_place(node), "%s is '%s', expected one of: %s",
+		      what, text, list);
 	return false;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A YAML document with the place of everything in it, and accessors that check types. An accessor that
- * finds something else than asked for records a fault at its place.
+ * A YAML document with the place of everything in it, and accessors that check types. An accessor
+ * that finds something else than asked for records a fault at its place.
  */
 #ifndef ACMITE_SIM_TOPOLOGY_DOCUMENT_H
 #define ACMITE_SIM_TOPOLOGY_DOCUMENT_H
@@ -31,17 +31,19 @@ struct sim_place sim_document_place(const yaml_node_t *node);
 struct sim_place sim_document_place_in(const yaml_node_t *scalar, size_t offset);
 
 /*
- * Values of a mapping by its keys: values[i] is that of keys[i], NULL when it is not there. Unknown and
- * repeated keys are faults. False when `node` is no mapping; all values are NULL then.
+ * Values of a mapping by its keys: values[i] is that of keys[i], NULL when it is not there. Unknown
+ * and repeated keys are faults. False when `node` is no mapping; all values are NULL then.
  */
 bool sim_document_fields(struct sim_document *document, yaml_node_t *node, const char *what,
 			 const char *const *keys, size_t count, yaml_node_t **values);
 /* Length of a sequence; 0, with a fault, when it is none. A missing node (NULL) is an empty one. */
 size_t sim_document_items(struct sim_document *document, const yaml_node_t *node, const char *what);
-yaml_node_t *sim_document_item(struct sim_document *document, const yaml_node_t *sequence, size_t index);
+yaml_node_t *sim_document_item(struct sim_document *document, const yaml_node_t *sequence,
+			       size_t index);
 
 /* Text that is not empty, NUL-terminated and without NUL inside; NULL, with a fault, otherwise. */
-const char *sim_document_text(struct sim_document *document, const yaml_node_t *node, const char *what);
+const char *sim_document_text(struct sim_document *document, const yaml_node_t *node,
+			      const char *what);
 /* Decimal or 0x hexadecimal within bounds. A missing node leaves *value and is no fault. */
 bool sim_document_number(struct sim_document *document, const yaml_node_t *node, const char *what,
 			 uint64_t least, uint64_t most, uint64_t *value);

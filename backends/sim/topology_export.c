@@ -35,7 +35,8 @@ static void write_quoted(const char *text, FILE *out)
 	fputc('"', out);
 }
 
-static void write_dot_link(const struct sim_topology *topology, const struct sim_link *link, FILE *out)
+static void write_dot_link(const struct sim_topology *topology, const struct sim_link *link,
+			   FILE *out)
 {
 	fputc('\t', out);
 	write_quoted(topology->nodes[link->node[0]].name, out);
@@ -136,16 +137,16 @@ static json_t *json_links(const struct sim_topology *topology)
 		json_array_append_new(
 			links, json_pack("{s:[o, o], s:i, s:s, s:i, s:f, s:I}", "ends",
 					 json_end(topology, link, 0), json_end(topology, link, 1),
-					 "width", link->width, "speed", speed_names[link->speed], "mtu",
-					 (int)acm_mtu_bytes(link->mtu), "rate_gbps",
+					 "width", link->width, "speed", speed_names[link->speed],
+					 "mtu", (int)acm_mtu_bytes(link->mtu), "rate_gbps",
 					 acm_rate_tenths_gbps(link->rate) / 10.0, "latency_ns",
 					 (json_int_t)link->latency));
 	}
 	return links;
 }
 
-static json_t *json_members(const struct sim_topology *topology, const struct sim_partition *partition,
-			    bool full)
+static json_t *json_members(const struct sim_topology *topology,
+			    const struct sim_partition *partition, bool full)
 {
 	json_t *members = json_array();
 
@@ -166,11 +167,11 @@ static json_t *json_partitions(const struct sim_topology *topology)
 	for (uint32_t i = 0; i < topology->partition_count; i++) {
 		const struct sim_partition *partition = &topology->partitions[i];
 
-		json_array_append_new(partitions,
-				      json_pack("{s:s, s:o, s:o, s:o}", "name", partition->name, "pkey",
-						json_sprintf("0x%04x", partition->pkey), "full",
-						json_members(topology, partition, true), "limited",
-						json_members(topology, partition, false)));
+		json_array_append_new(
+			partitions, json_pack("{s:s, s:o, s:o, s:o}", "name", partition->name,
+					      "pkey", json_sprintf("0x%04x", partition->pkey),
+					      "full", json_members(topology, partition, true),
+					      "limited", json_members(topology, partition, false)));
 	}
 	return partitions;
 }
@@ -180,11 +181,12 @@ int sim_topology_write_json(const struct sim_topology *topology, FILE *out)
 	json_t *object;
 	int ret;
 
-	object = json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o}", "fabric", topology->name, "sm",
-			   "node", topology->nodes[topology->sm].name, "routing",
-			   topology->routing == SIM_ROUTING_UPDN ? "updn" : "minhop", "switches",
-			   json_nodes(topology, SIM_SWITCH), "hosts", json_nodes(topology, SIM_HOST),
-			   "links", json_links(topology), "partitions", json_partitions(topology));
+	object =
+		json_pack("{s:s, s:{s:s, s:s}, s:o, s:o, s:o, s:o}", "fabric", topology->name, "sm",
+			  "node", topology->nodes[topology->sm].name, "routing",
+			  topology->routing == SIM_ROUTING_UPDN ? "updn" : "minhop", "switches",
+			  json_nodes(topology, SIM_SWITCH), "hosts", json_nodes(topology, SIM_HOST),
+			  "links", json_links(topology), "partitions", json_partitions(topology));
 	if (!object)
 		return -ENOMEM;
 	ret = json_dumpf(object, out, JSON_INDENT(2));

@@ -21,15 +21,16 @@ struct sim_faults {
 	uint32_t count;
 	uint32_t room;
 	struct sim_fault *list;
-	bool no_memory; /* something could not be recorded or built: the whole load fails with -ENOMEM */
+	bool no_memory; /* something could not be recorded or built: the whole load fails with
+			   -ENOMEM */
 };
 
 /* One sentence without a full stop: what is wrong, what was expected. */
 void sim_fault_add(struct sim_faults *faults, struct sim_place place, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Moves all faults into `errors`, in the order of their places, with `path` before each. 0 when there
- * are none, -EINVAL, -ENOMEM (then `errors` is empty). Frees the faults in any case.
+ * Moves all faults into `errors`, in the order of their places, with `path` before each. 0 when
+ * there are none, -EINVAL, -ENOMEM (then `errors` is empty). Frees the faults in any case.
  */
 int sim_faults_report(struct sim_faults *faults, const char *path, struct sim_errors *errors);
 

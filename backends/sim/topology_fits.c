@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NETLIST_NODES_MAX 2048u
+#define NETLIST_NODES_MAX    2048u
 #define NETLIST_SWITCHES_MAX 256u
-#define NETLIST_PORTS_MAX 13312u
-#define NETLIST_NAME_MAX 31u
-#define ROUTE_HOPS_MAX 16u
-#define PKEY_TABLE_ENTRIES 64u
-#define MTU_BYTES 2048u
+#define NETLIST_PORTS_MAX    13312u
+#define NETLIST_NAME_MAX     31u
+#define ROUTE_HOPS_MAX       16u
+#define PKEY_TABLE_ENTRIES   64u
+#define MTU_BYTES            2048u
 
 struct verdict {
 	char *why;
@@ -49,9 +49,10 @@ static int check_counts(const struct sim_topology *topology, const struct verdic
 		return refuse(verdict, "the fabric has %u switches, ibsim holds at most %u",
 			      topology->switch_count, NETLIST_SWITCHES_MAX);
 	if (nodes > NETLIST_NODES_MAX)
-		return refuse(verdict,
-			      "the fabric has %u switches and host ports, ibsim holds at most %u nodes",
-			      nodes, NETLIST_NODES_MAX);
+		return refuse(
+			verdict,
+			"the fabric has %u switches and host ports, ibsim holds at most %u nodes",
+			nodes, NETLIST_NODES_MAX);
 	if (ports > NETLIST_PORTS_MAX)
 		return refuse(verdict, "the fabric has %u ports, ibsim holds at most %u", ports,
 			      NETLIST_PORTS_MAX);
@@ -66,9 +67,10 @@ static int check_names(const struct sim_topology *topology, const struct verdict
 		size_t more = node->kind == SIM_HOST && node->port_count > 1 ? 2 : 0;
 
 		if (strlen(node->name) + more > NETLIST_NAME_MAX)
-			return refuse(verdict,
-				      "the name '%s' is too long for ibsim, which takes %zu bytes here",
-				      node->name, NETLIST_NAME_MAX - more);
+			return refuse(
+				verdict,
+				"the name '%s' is too long for ibsim, which takes %zu bytes here",
+				node->name, NETLIST_NAME_MAX - more);
 	}
 	return 0;
 }
@@ -81,13 +83,15 @@ static int check_links(const struct sim_topology *topology, const struct verdict
 		const char *b = topology->nodes[link->node[1]].name;
 
 		if (link->speed > SIM_HDR)
-			return refuse(verdict, "the link of %s port %u and %s port %u is faster than HDR, "
-					       "ibsim's highest speed",
+			return refuse(verdict,
+				      "the link of %s port %u and %s port %u is faster than HDR, "
+				      "ibsim's highest speed",
 				      a, link->port[0], b, link->port[1]);
 		/* A larger MTU is 2048 there, which both ends see; a smaller one would not hold. */
 		if (acm_mtu_bytes(link->mtu) < MTU_BYTES)
-			return refuse(verdict, "the link of %s port %u and %s port %u has an MTU of %u, "
-					       "ibsim's ports have %u",
+			return refuse(verdict,
+				      "the link of %s port %u and %s port %u has an MTU of %u, "
+				      "ibsim's ports have %u",
 				      a, link->port[0], b, link->port[1], acm_mtu_bytes(link->mtu),
 				      MTU_BYTES);
 	}
@@ -110,10 +114,11 @@ static int check_partitions(const struct sim_topology *topology, const struct ve
 			uint32_t node = partition->members[j].node;
 
 			if (++entries[node] == PKEY_TABLE_ENTRIES && !ret)
-				ret = refuse(verdict,
-					     "'%s' is in more than %u partitions, the size of ibsim's "
-					     "P_Key tables",
-					     topology->nodes[node].name, PKEY_TABLE_ENTRIES);
+				ret = refuse(
+					verdict,
+					"'%s' is in more than %u partitions, the size of ibsim's "
+					"P_Key tables",
+					topology->nodes[node].name, PKEY_TABLE_ENTRIES);
 		}
 	}
 	free(entries);
@@ -145,7 +150,8 @@ static void measure(const struct sim_topology *topology, uint32_t from, uint32_t
 }
 
 /* Longest of the shortest routes, in switches passed. */
-static uint32_t longest_route(const struct sim_topology *topology, uint32_t *distance, uint32_t *queue)
+static uint32_t longest_route(const struct sim_topology *topology, uint32_t *distance,
+			      uint32_t *queue)
 {
 	uint32_t longest = 0;
 
@@ -160,9 +166,9 @@ static uint32_t longest_route(const struct sim_topology *topology, uint32_t *dis
 }
 
 /*
- * A packet takes one hop for each switch it passes: more than ROUTE_HOPS_MAX and ibsim drops it without a
- * word. Routes that are not the shortest (updn on some fabrics) are not
- * told from the file.
+ * A packet takes one hop for each switch it passes: more than ROUTE_HOPS_MAX and ibsim drops it
+ * without a word. Routes that are not the shortest (updn on some fabrics) are not told from the
+ * file.
  */
 static int check_routes(const struct sim_topology *topology, const struct verdict *verdict)
 {
@@ -177,7 +183,8 @@ static int check_routes(const struct sim_topology *topology, const struct verdic
 		hops = longest_route(topology, distance, queue);
 		if (hops > ROUTE_HOPS_MAX)
 			ret = refuse(verdict,
-				     "the longest route passes %u switches, ibsim drops packets after %u",
+				     "the longest route passes %u switches, ibsim drops packets "
+				     "after %u",
 				     hops, ROUTE_HOPS_MAX);
 	}
 	free(distance);
@@ -190,10 +197,11 @@ static int check_sm(const struct sim_topology *topology, const struct verdict *v
 	const struct sim_node *sm = &topology->nodes[topology->sm];
 
 	if (sm->ports[1].peer == SIM_NONE)
-		return refuse(verdict,
-			      "port 1 of '%s', which runs the subnet manager, is not connected, OpenSM "
-			      "would wait for it for ever",
-			      sm->name);
+		return refuse(
+			verdict,
+			"port 1 of '%s', which runs the subnet manager, is not connected, OpenSM "
+			"would wait for it for ever",
+			sm->name);
 	return 0;
 }
 
@@ -202,7 +210,7 @@ int sim_topology_fits_ibsim(const struct sim_topology *topology, char *why, size
 	static int (*const checks[])(const struct sim_topology *, const struct verdict *) = {
 		check_counts, check_names, check_links, check_partitions, check_routes, check_sm,
 	};
-	const struct verdict verdict = { why, size };
+	const struct verdict verdict = {why, size};
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks); i++) {
 		int ret = checks[i](topology, &verdict);

@@ -4,12 +4,14 @@
 #include <string.h>
 
 static const struct sim_word generators[] = {
-	{ "fat-tree", SIM_FAT_TREE }, { "star", SIM_STAR }, { NULL, 0 },
+	{"fat-tree", SIM_FAT_TREE},
+	{"star", SIM_STAR},
+	{NULL, 0},
 };
 
 enum { KIND, RADIX, LEVELS, HOSTS, NAMES, ADDRESSES, DEVICE, KEYS };
-static const char *const keys[KEYS] = { "kind",	 "radix",     "levels", "hosts",
-					"names", "addresses", "device" };
+static const char *const keys[KEYS] = {"kind",  "radix",     "levels", "hosts",
+				       "names", "addresses", "device"};
 
 #define HOSTS_MAX 1000000u
 
@@ -24,7 +26,8 @@ static void plan_star(struct sim_plan *plan)
 	plan->leaf_count = 1;
 }
 
-/* Every leaf has half of its ports for hosts; there are only as many leaves and pods as hosts need. */
+/* Every leaf has half of its ports for hosts; there are only as many leaves and pods as hosts need.
+ */
 static void plan_fat_tree(struct sim_plan *plan)
 {
 	uint32_t half = plan->radix / 2;
@@ -44,8 +47,8 @@ static uint32_t hosts_that_fit(const struct sim_plan *plan)
 	return plan->levels == 2 ? plan->radix * half : plan->radix * half * half;
 }
 
-static bool read_numbers(struct sim_reader *reader, const yaml_node_t *map, yaml_node_t *const *values,
-			 struct sim_plan *plan)
+static bool read_numbers(struct sim_reader *reader, const yaml_node_t *map,
+			 yaml_node_t *const *values, struct sim_plan *plan)
 {
 	struct sim_document *document = &reader->document;
 	bool star = plan->kind == SIM_STAR;
@@ -61,7 +64,8 @@ static bool read_numbers(struct sim_reader *reader, const yaml_node_t *map, yaml
 			      "a star has no 'levels', 'hosts' and 'radix' were expected");
 		return false;
 	}
-	if (!sim_document_number(document, values[RADIX], "radix", 2, SIM_SWITCH_PORTS_MAX, &radix) ||
+	if (!sim_document_number(document, values[RADIX], "radix", 2, SIM_SWITCH_PORTS_MAX,
+				 &radix) ||
 	    !sim_document_number(document, values[LEVELS], "levels", 2, 3, &levels) ||
 	    !sim_document_number(document, values[HOSTS], "hosts", 1, HOSTS_MAX, &hosts))
 		return false;
@@ -73,10 +77,11 @@ static bool read_numbers(struct sim_reader *reader, const yaml_node_t *map, yaml
 	plan->radix = (uint32_t)radix;
 	plan->levels = (uint32_t)levels;
 	if (hosts > hosts_that_fit(plan)) {
-		sim_fault_add(reader->faults, sim_document_place(values[HOSTS]),
-			      "%u hosts do not fit, at most %u were expected with this kind, radix and "
-			      "levels",
-			      (unsigned)hosts, hosts_that_fit(plan));
+		sim_fault_add(
+			reader->faults, sim_document_place(values[HOSTS]),
+			"%u hosts do not fit, at most %u were expected with this kind, radix and "
+			"levels",
+			(unsigned)hosts, hosts_that_fit(plan));
 		return false;
 	}
 	plan->host_count = (uint32_t)hosts;
@@ -119,7 +124,7 @@ void sim_read_generate(struct sim_reader *reader, yaml_node_t *generate, struct 
 static void add_switches(struct sim_reader *reader, const struct sim_plan *plan, const char *prefix,
 			 uint32_t count)
 {
-	const struct sim_node_options options = { .kind = SIM_SWITCH, .ports = (uint8_t)plan->radix };
+	const struct sim_node_options options = {.kind = SIM_SWITCH, .ports = (uint8_t)plan->radix};
 	struct hostlist_fault fault;
 	struct hostlist names;
 	char text[64];
@@ -181,7 +186,8 @@ static bool read_host_names(struct sim_reader *reader, const struct sim_plan *pl
 
 void sim_generate_hosts(struct sim_reader *reader, struct sim_plan *plan)
 {
-	const struct sim_node_options options = { .kind = SIM_HOST, .ports = 1, .device = plan->device };
+	const struct sim_node_options options = {
+		.kind = SIM_HOST, .ports = 1, .device = plan->device};
 	const struct sim_topology *topology = reader->builder.topology;
 	struct hostlist names;
 
@@ -199,7 +205,8 @@ void sim_generate_hosts(struct sim_reader *reader, struct sim_plan *plan)
 			   topology->node_count - plan->first_host);
 }
 
-static void join(struct sim_reader *reader, const struct sim_plan *plan, uint32_t left, uint32_t right)
+static void join(struct sim_reader *reader, const struct sim_plan *plan, uint32_t left,
+		 uint32_t right)
 {
 	sim_builder_add_link(&reader->builder, left, right, &reader->defaults, plan->place);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define IBSIM_NAME_SIZE 32
-#define PKEY_DEFAULT 0x7fffu
+#define PKEY_DEFAULT    0x7fffu
 
 static const char *const speed_names[] = {
 	[SIM_SDR] = "SDR", [SIM_DDR] = "DDR", [SIM_QDR] = "QDR", [SIM_FDR] = "FDR",
@@ -23,7 +23,8 @@ static int stream_status(FILE *out)
 	return 0;
 }
 
-void sim_topology_ibsim_name(const struct sim_topology *topology, uint32_t node, uint8_t port, char *name)
+void sim_topology_ibsim_name(const struct sim_topology *topology, uint32_t node, uint8_t port,
+			     char *name)
 {
 	const struct sim_node *of = &topology->nodes[node];
 
@@ -37,8 +38,9 @@ void sim_topology_ibsim_name(const struct sim_topology *topology, uint32_t node,
 }
 
 /*
- * One end of a link. What follows '#' is the form of ibnetdiscover's output, and the only way to give
- * each port its own width and speed without a warning: active is the most that both ends enable.
+ * One end of a link. What follows '#' is the form of ibnetdiscover's output, and the only way to
+ * give each port its own width and speed without a warning: active is the most that both ends
+ * enable.
  */
 static void write_port(const struct sim_topology *topology, const struct sim_port *port,
 		       unsigned netlist_port, FILE *out)
@@ -66,14 +68,15 @@ static void write_switch(const struct sim_topology *topology, uint32_t node, FIL
 }
 
 /* ibsim numbers the port of a one-port node one above the node. */
-static void write_host_port(const struct sim_topology *topology, uint32_t node, uint8_t port, FILE *out)
+static void write_host_port(const struct sim_topology *topology, uint32_t node, uint8_t port,
+			    FILE *out)
 {
 	const struct sim_node *of = &topology->nodes[node];
 	char name[IBSIM_NAME_SIZE];
 
 	sim_topology_ibsim_name(topology, node, port, name);
-	fprintf(out, "\nsysimgguid=0x%016" PRIx64 "\ncaguid=0x%016" PRIx64 "\nCa\t1 \"%s\"\n", of->guid,
-		of->ports[port].guid - 1, name);
+	fprintf(out, "\nsysimgguid=0x%016" PRIx64 "\ncaguid=0x%016" PRIx64 "\nCa\t1 \"%s\"\n",
+		of->guid, of->ports[port].guid - 1, name);
 	write_port(topology, &of->ports[port], 1, out);
 }
 
@@ -93,7 +96,8 @@ int sim_topology_write_ibsim(const struct sim_topology *topology, FILE *out)
 }
 
 /* A line for each port: OpenSM takes lines of 4,095 bytes at most. */
-static void write_member(const struct sim_topology *topology, const struct sim_member *member, FILE *out)
+static void write_member(const struct sim_topology *topology, const struct sim_member *member,
+			 FILE *out)
 {
 	const struct sim_node *node = &topology->nodes[member->node];
 
@@ -103,8 +107,8 @@ static void write_member(const struct sim_topology *topology, const struct sim_m
 }
 
 /* NONE stands first in OpenSM's list of members, so that each that follows begins with a comma. */
-static void write_partition(const struct sim_topology *topology, const struct sim_partition *partition,
-			    FILE *out)
+static void write_partition(const struct sim_topology *topology,
+			    const struct sim_partition *partition, FILE *out)
 {
 	if (partition->pkey == PKEY_DEFAULT)
 		fprintf(out, "Default=0x7fff, ipoib :\n\tALL_SWITCHES=full,\n\tSELF=full");

@@ -11,24 +11,22 @@
 #define LINKS_MAX 4000000u
 
 static const struct sim_word widths[] = {
-	{ "1x", 1 }, { "2x", 2 }, { "4x", 4 }, { "8x", 8 }, { "12x", 12 }, { NULL, 0 },
+	{"1x", 1}, {"2x", 2}, {"4x", 4}, {"8x", 8}, {"12x", 12}, {NULL, 0},
 };
 
 static const struct sim_word speeds[] = {
-	{ "sdr", SIM_SDR }, { "ddr", SIM_DDR }, { "qdr", SIM_QDR }, { "fdr", SIM_FDR },
-	{ "edr", SIM_EDR }, { "hdr", SIM_HDR }, { "ndr", SIM_NDR }, { "xdr", SIM_XDR },
-	{ NULL, 0 },
+	{"sdr", SIM_SDR}, {"ddr", SIM_DDR}, {"qdr", SIM_QDR}, {"fdr", SIM_FDR}, {"edr", SIM_EDR},
+	{"hdr", SIM_HDR}, {"ndr", SIM_NDR}, {"xdr", SIM_XDR}, {NULL, 0},
 };
 
 static const struct sim_word mtus[] = {
-	{ "256", 256 }, { "512", 512 }, { "1024", 1024 }, { "2048", 2048 }, { "4096", 4096 },
-	{ NULL, 0 },
+	{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}, {NULL, 0},
 };
 
 /* PortInfo's code of a number of lanes. */
 static uint8_t width_code(uint8_t lanes)
 {
-	static const uint8_t codes[] = { [1] = 1, [2] = 16, [4] = 2, [8] = 4, [12] = 8 };
+	static const uint8_t codes[] = {[1] = 1, [2] = 16, [4] = 2, [8] = 4, [12] = 8};
 
 	return codes[lanes];
 }
@@ -53,7 +51,8 @@ static void read_latency(struct sim_reader *reader, const yaml_node_t *node, uin
 	text = sim_document_text(&reader->document, node, "latency");
 	if (text && !sim_duration_parse(text, latency))
 		sim_fault_add(reader->faults, sim_document_place(node),
-			      "latency is '%s', a time of at most 10s was expected, as in 200ns, 1.5us or "
+			      "latency is '%s', a time of at most 10s was expected, as in 200ns, "
+			      "1.5us or "
 			      "2ms",
 			      text);
 }
@@ -73,18 +72,18 @@ static void read_attributes(struct sim_reader *reader, const yaml_node_t *map,
 	link->mtu = acm_mtu_code(mtu);
 	link->rate = rate_of(link);
 	if (!link->rate)
-		sim_fault_add(reader->faults, sim_document_place(map),
-			      "no rate is defined for this width and speed, another width was expected");
+		sim_fault_add(
+			reader->faults, sim_document_place(map),
+			"no rate is defined for this width and speed, another width was expected");
 }
 
 void sim_read_link_defaults(struct sim_reader *reader, yaml_node_t *link)
 {
-	static const char *const keys[] = { "width", "speed", "mtu", "latency" };
+	static const char *const keys[] = {"width", "speed", "mtu", "latency"};
 	yaml_node_t *values[4];
 
 	reader->defaults = (struct sim_link){
-		.width = 4, .speed = SIM_EDR, .mtu = acm_mtu_code(4096), .latency = 200
-	};
+		.width = 4, .speed = SIM_EDR, .mtu = acm_mtu_code(4096), .latency = 200};
 	reader->defaults.rate = rate_of(&reader->defaults);
 	if (link && sim_document_fields(&reader->document, link, "link", keys, 4, values))
 		read_attributes(reader, link, values, &reader->defaults);
@@ -99,7 +98,8 @@ static bool is_blank(char c)
 static const char *find_arrow(const char *text)
 {
 	for (const char *at = text; (at = strchr(at, '-')); at++) {
-		if (at > text && is_blank(at[-1]) && (at[1] == '-' || at[1] == '>') && is_blank(at[2]))
+		if (at > text && is_blank(at[-1]) && (at[1] == '-' || at[1] == '>') &&
+		    is_blank(at[2]))
 			return at;
 	}
 	return NULL;
@@ -142,10 +142,11 @@ static void deal_out(struct sim_reader *reader, struct join *join)
 	uint32_t block = join->left.count / join->right.count;
 
 	if (join->left.count % join->right.count) {
-		sim_fault_add(reader->faults, join->place,
-			      "%u nodes cannot be dealt out evenly to %u, a multiple of %u was expected "
-			      "left of '->'",
-			      join->left.count, join->right.count, join->right.count);
+		sim_fault_add(
+			reader->faults, join->place,
+			"%u nodes cannot be dealt out evenly to %u, a multiple of %u was expected "
+			"left of '->'",
+			join->left.count, join->right.count, join->right.count);
 		return;
 	}
 	for (uint32_t i = 0; i < join->left.count; i++)
@@ -164,10 +165,11 @@ static void read_join(struct sim_reader *reader, const yaml_node_t *scalar, stru
 	join->place = sim_document_place(scalar);
 	arrow = find_arrow(text);
 	if (!arrow) {
-		sim_fault_add(reader->faults, join->place,
-			      "link '%s' has no '--' or '->' between blanks, \"A -- B\" (each with each) "
-			      "or \"A -> B\" (dealt out) was expected",
-			      text);
+		sim_fault_add(
+			reader->faults, join->place,
+			"link '%s' has no '--' or '->' between blanks, \"A -- B\" (each with each) "
+			"or \"A -> B\" (dealt out) was expected",
+			text);
 		return;
 	}
 	at = (size_t)(arrow - text);
@@ -188,7 +190,7 @@ static void read_join(struct sim_reader *reader, const yaml_node_t *scalar, stru
 
 static void read_join_map(struct sim_reader *reader, yaml_node_t *map, struct join *join)
 {
-	static const char *const keys[] = { "width", "speed", "mtu", "latency", "join", "count" };
+	static const char *const keys[] = {"width", "speed", "mtu", "latency", "join", "count"};
 	yaml_node_t *values[6];
 	uint64_t count = 1;
 
@@ -200,13 +202,14 @@ static void read_join_map(struct sim_reader *reader, yaml_node_t *map, struct jo
 	if (values[4])
 		read_join(reader, values[4], join);
 	else
-		sim_fault_add(reader->faults, sim_document_place(map),
-			      "the link has no 'join', one was expected, as in { join: \"a -- b\" }");
+		sim_fault_add(
+			reader->faults, sim_document_place(map),
+			"the link has no 'join', one was expected, as in { join: \"a -- b\" }");
 }
 
 static void read_link(struct sim_reader *reader, yaml_node_t *item)
 {
-	struct join join = { .count = 1, .link = reader->defaults };
+	struct join join = {.count = 1, .link = reader->defaults};
 
 	if (item->type == YAML_MAPPING_NODE)
 		read_join_map(reader, item, &join);

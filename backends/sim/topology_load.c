@@ -6,16 +6,18 @@
 #include <string.h>
 
 /* Far above the largest fabric written out line by line. */
-#define FILE_BYTES_MAX (64u << 20)
+#define FILE_BYTES_MAX  (64u << 20)
 #define FABRIC_NAME_MAX 63
 
 static const struct sim_word routings[] = {
-	{ "minhop", SIM_ROUTING_MINHOP }, { "updn", SIM_ROUTING_UPDN }, { NULL, 0 },
+	{"minhop", SIM_ROUTING_MINHOP},
+	{"updn", SIM_ROUTING_UPDN},
+	{NULL, 0},
 };
 
 enum { FABRIC, SM, LINK, SWITCHES, HOSTS, LINKS, PARTITIONS, GENERATE, KEYS };
-static const char *const keys[KEYS] = { "fabric", "sm",	   "link",	 "switches",
-					"hosts",  "links", "partitions", "generate" };
+static const char *const keys[KEYS] = {"fabric", "sm",    "link",       "switches",
+				       "hosts",  "links", "partitions", "generate"};
 
 static void read_fabric_name(struct sim_reader *reader, const yaml_node_t *node)
 {
@@ -48,13 +50,15 @@ static void read_sm_node(struct sim_reader *reader, const yaml_node_t *node)
 	sm = sim_topology_find(topology, name);
 	if (sm == SIM_NONE) {
 		if (!reader->nodes_incomplete)
-			sim_fault_add(reader->faults, sim_document_place(node),
-				      "the subnet manager's node '%s' is not in this file, a host was "
-				      "expected",
-				      name);
+			sim_fault_add(
+				reader->faults, sim_document_place(node),
+				"the subnet manager's node '%s' is not in this file, a host was "
+				"expected",
+				name);
 	} else if (topology->nodes[sm].kind == SIM_SWITCH) {
 		sim_fault_add(reader->faults, sim_document_place(node),
-			      "the subnet manager's node '%s' is a switch, a host was expected", name);
+			      "the subnet manager's node '%s' is a switch, a host was expected",
+			      name);
 	} else {
 		topology->sm = sm;
 	}
@@ -63,7 +67,7 @@ static void read_sm_node(struct sim_reader *reader, const yaml_node_t *node)
 /* After the nodes. */
 static void read_sm(struct sim_reader *reader, yaml_node_t *map)
 {
-	static const char *const sm_keys[] = { "node", "routing" };
+	static const char *const sm_keys[] = {"node", "routing"};
 	struct sim_topology *topology = reader->builder.topology;
 	uint32_t routing = SIM_ROUTING_MINHOP;
 	yaml_node_t *values[2];
@@ -106,8 +110,8 @@ static void read_topology(struct sim_reader *reader)
 int sim_topology_parse(const char *path, const char *text, size_t length,
 		       struct sim_topology **topology, struct sim_errors *errors)
 {
-	struct sim_faults faults = { 0 };
-	struct sim_reader reader = { .faults = &faults };
+	struct sim_faults faults = {0};
+	struct sim_reader reader = {.faults = &faults};
 	int ret;
 
 	if (!sim_builder_create(&reader.builder, &faults)) {
@@ -127,10 +131,10 @@ int sim_topology_parse(const char *path, const char *text, size_t length,
 
 static int report_unreadable(const char *path, const char *why, struct sim_errors *errors)
 {
-	struct sim_faults faults = { 0 };
+	struct sim_faults faults = {0};
 
-	sim_fault_add(&faults, (struct sim_place){ 0 }, "cannot be read: %s, a topology file was expected",
-		      why);
+	sim_fault_add(&faults, (struct sim_place){0},
+		      "cannot be read: %s, a topology file was expected", why);
 	return sim_faults_report(&faults, path, errors);
 }
 

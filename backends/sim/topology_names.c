@@ -102,7 +102,8 @@ uint32_t sim_names_find(const struct sim_names *names, const struct sim_topology
 
 uint64_t sim_guid_of_name(const char *name)
 {
-	/* 02: locally administered. 44 bits of hash: 100,000 names collide once in 3,500 fabrics. */
+	/* 02: locally administered. 44 bits of hash: 100,000 names collide once in 3,500 fabrics.
+	 */
 	return UINT64_C(0x02ac000000000000) | (hash_name(name) & UINT64_C(0x0000fffffffffff0));
 }
 

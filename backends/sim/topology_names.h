@@ -24,8 +24,8 @@ uint32_t sim_names_find(const struct sim_names *names, const struct sim_topology
  */
 uint64_t sim_guid_of_name(const char *name);
 /*
- * GUID of a port, from 1: one-port netlist nodes whose node GUID is one less (as ibsim numbers them)
- * so collide neither with each other nor with a port.
+ * GUID of a port, from 1: one-port netlist nodes whose node GUID is one less (as ibsim numbers
+ * them) so collide neither with each other nor with a port.
  */
 uint64_t sim_guid_of_port(uint64_t node_guid, uint8_t port);
 

@@ -8,8 +8,8 @@
 
 #define SWITCH_PORTS_DEFAULT 36
 
-bool sim_read_names(struct sim_reader *reader, const yaml_node_t *scalar, size_t offset, size_t length,
-		    struct hostlist *names)
+bool sim_read_names(struct sim_reader *reader, const yaml_node_t *scalar, size_t offset,
+		    size_t length, struct hostlist *names)
 {
 	const char *text = (const char *)scalar->data.scalar.value + offset;
 	struct hostlist_fault fault;
@@ -74,10 +74,11 @@ const char *sim_read_device(struct sim_reader *reader, const yaml_node_t *node)
 		return NULL;
 	device = sim_document_text(&reader->document, node, "device");
 	if (device && !sim_node_name_is_valid(device)) {
-		sim_fault_add(reader->faults, sim_document_place(node),
-			      "device '%s' is no device name, 1 to %d letters, digits, '.', '_' and "
-			      "'-' were expected, as in mlx5_0",
-			      device, SIM_NODE_NAME_MAX);
+		sim_fault_add(
+			reader->faults, sim_document_place(node),
+			"device '%s' is no device name, 1 to %d letters, digits, '.', '_' and "
+			"'-' were expected, as in mlx5_0",
+			device, SIM_NODE_NAME_MAX);
 		return NULL;
 	}
 	return device;
@@ -98,7 +99,8 @@ static bool add_address(struct sim_reader *reader, const char *pattern, struct s
 	if (!ret)
 		ret = sim_address_parse(text, &address, why, sizeof(why));
 	if (ret) {
-		sim_fault_add(reader->faults, place, "address '%s' of '%s': %s", pattern, name, why);
+		sim_fault_add(reader->faults, place, "address '%s' of '%s': %s", pattern, name,
+			      why);
 		return false;
 	}
 	sim_builder_add_address(&reader->builder, node, &address, place);
@@ -139,10 +141,11 @@ static bool names_are_valid(struct sim_reader *reader, const struct hostlist *na
 {
 	for (uint32_t i = 0; i < names->count; i++) {
 		if (!sim_node_name_is_valid(names->names[i])) {
-			sim_fault_add(reader->faults, place,
-				      "'%s' is no node name, 1 to %d letters, digits, '.', '_' and '-' "
-				      "were expected, the first a letter or digit",
-				      names->names[i], SIM_NODE_NAME_MAX);
+			sim_fault_add(
+				reader->faults, place,
+				"'%s' is no node name, 1 to %d letters, digits, '.', '_' and '-' "
+				"were expected, the first a letter or digit",
+				names->names[i], SIM_NODE_NAME_MAX);
 			return false;
 		}
 	}
@@ -161,7 +164,8 @@ void sim_read_add_nodes(struct sim_reader *reader, const struct hostlist *names,
 		return;
 	}
 	for (uint32_t i = 0; i < names->count; i++) {
-		if (sim_builder_add_node(&reader->builder, names->names[i], options, place) == -EEXIST &&
+		if (sim_builder_add_node(&reader->builder, names->names[i], options, place) ==
+			    -EEXIST &&
 		    !taken_count++)
 			taken = names->names[i];
 	}
@@ -169,8 +173,8 @@ void sim_read_add_nodes(struct sim_reader *reader, const struct hostlist *names,
 		return;
 	first = sim_topology_find(reader->builder.topology, taken);
 	sim_fault_add(reader->faults, place,
-		      "the name '%s'%s is used already at line %u, each name was expected once", taken,
-		      and_more(taken_count - 1, more, sizeof(more)),
+		      "the name '%s'%s is used already at line %u, each name was expected once",
+		      taken, and_more(taken_count - 1, more, sizeof(more)),
 		      reader->builder.origins[first].place.line);
 }
 
@@ -211,7 +215,8 @@ static bool read_entry(struct sim_reader *reader, yaml_node_t *map, const yaml_n
 	if (!text || !sim_read_names(reader, name, 0, strlen(text), &entry->names))
 		return false;
 	entry->place = sim_document_place(name);
-	/* With a fault the port count stays usable, so that links do not add faults of their own. */
+	/* With a fault the port count stays usable, so that links do not add faults of their own.
+	 */
 	if (!sim_document_number(&reader->document, ports, "ports", 1, ports_max, &port_count))
 		port_count = ports_max;
 	entry->options.ports = (uint8_t)port_count;
@@ -221,12 +226,13 @@ static bool read_entry(struct sim_reader *reader, yaml_node_t *map, const yaml_n
 
 static void read_switch(struct sim_reader *reader, yaml_node_t *item)
 {
-	static const char *const keys[] = { "name", "ports", "guid" };
-	struct node_entry entry = { .options = { .kind = SIM_SWITCH, .ports = SWITCH_PORTS_DEFAULT } };
+	static const char *const keys[] = {"name", "ports", "guid"};
+	struct node_entry entry = {.options = {.kind = SIM_SWITCH, .ports = SWITCH_PORTS_DEFAULT}};
 	yaml_node_t *values[3];
 
 	if (!sim_document_fields(&reader->document, item, "a switch", keys, 3, values) ||
-	    !read_entry(reader, item, values[0], values[1], values[2], SIM_SWITCH_PORTS_MAX, &entry)) {
+	    !read_entry(reader, item, values[0], values[1], values[2], SIM_SWITCH_PORTS_MAX,
+			&entry)) {
 		reader->nodes_incomplete = true;
 		return;
 	}
@@ -236,13 +242,14 @@ static void read_switch(struct sim_reader *reader, yaml_node_t *item)
 
 static void read_host(struct sim_reader *reader, yaml_node_t *item)
 {
-	static const char *const keys[] = { "name", "ports", "guid", "device", "addresses" };
-	struct node_entry entry = { .options = { .kind = SIM_HOST, .ports = 1 } };
+	static const char *const keys[] = {"name", "ports", "guid", "device", "addresses"};
+	struct node_entry entry = {.options = {.kind = SIM_HOST, .ports = 1}};
 	uint32_t first = reader->builder.topology->node_count;
 	yaml_node_t *values[5];
 
 	if (!sim_document_fields(&reader->document, item, "a host", keys, 5, values) ||
-	    !read_entry(reader, item, values[0], values[1], values[2], SIM_HOST_PORTS_MAX, &entry)) {
+	    !read_entry(reader, item, values[0], values[1], values[2], SIM_HOST_PORTS_MAX,
+			&entry)) {
 		reader->nodes_incomplete = true;
 		return;
 	}

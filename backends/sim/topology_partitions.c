@@ -17,13 +17,15 @@ struct membership {
 	uint32_t room;
 };
 
-static bool append(struct sim_reader *reader, struct membership *membership, uint32_t node, bool full)
+static bool append(struct sim_reader *reader, struct membership *membership, uint32_t node,
+		   bool full)
 {
 	struct sim_partition *partition = membership->partition;
 
 	if (partition->member_count == membership->room) {
 		uint32_t room = membership->room ? membership->room * 2 : 16;
-		struct sim_member *members = reallocarray(partition->members, room, sizeof(*members));
+		struct sim_member *members =
+			reallocarray(partition->members, room, sizeof(*members));
 
 		if (!members) {
 			reader->faults->no_memory = true;
@@ -32,19 +34,19 @@ static bool append(struct sim_reader *reader, struct membership *membership, uin
 		partition->members = members;
 		membership->room = room;
 	}
-	partition->members[partition->member_count++] = (struct sim_member){ node, full };
+	partition->members[partition->member_count++] = (struct sim_member){node, full};
 	return true;
 }
 
 /* False, with a fault, when the node cannot be a member in this way. */
-static bool check_member(struct sim_reader *reader, const struct membership *membership, uint32_t node,
-			 bool full, struct sim_place place)
+static bool check_member(struct sim_reader *reader, const struct membership *membership,
+			 uint32_t node, bool full, struct sim_place place)
 {
 	const struct sim_node *member = &reader->builder.topology->nodes[node];
 
 	if (member->kind == SIM_SWITCH) {
-		sim_fault_add(reader->faults, place, "'%s' is a switch, hosts were expected as members",
-			      member->name);
+		sim_fault_add(reader->faults, place,
+			      "'%s' is a switch, hosts were expected as members", member->name);
 		return false;
 	}
 	if (membership->named_in[node] != membership->number)
@@ -56,7 +58,8 @@ static bool check_member(struct sim_reader *reader, const struct membership *mem
 			      member->name);
 	else
 		sim_fault_add(reader->faults, place,
-			      "'%s' is named twice in this partition, once was expected", member->name);
+			      "'%s' is named twice in this partition, once was expected",
+			      member->name);
 	return false;
 }
 
@@ -81,8 +84,8 @@ static void read_members_of(struct sim_reader *reader, const yaml_node_t *scalar
 }
 
 /* A hostlist, or a list of them. */
-static void read_members(struct sim_reader *reader, yaml_node_t *node, struct membership *membership,
-			 bool full)
+static void read_members(struct sim_reader *reader, yaml_node_t *node,
+			 struct membership *membership, bool full)
 {
 	size_t count;
 
@@ -94,10 +97,12 @@ static void read_members(struct sim_reader *reader, yaml_node_t *node, struct me
 	}
 	count = sim_document_items(&reader->document, node, full ? "full" : "limited");
 	for (size_t i = 0; i < count; i++)
-		read_members_of(reader, sim_document_item(&reader->document, node, i), membership, full);
+		read_members_of(reader, sim_document_item(&reader->document, node, i), membership,
+				full);
 }
 
-/* In the default partition whoever is not named is a full member: without it no host reaches the SA. */
+/* In the default partition whoever is not named is a full member: without it no host reaches the
+ * SA. */
 static void complete_default(struct sim_reader *reader, struct membership *membership,
 			     struct sim_place place)
 {
@@ -111,8 +116,8 @@ static void complete_default(struct sim_reader *reader, struct membership *membe
 			      topology->nodes[topology->sm].name);
 	membership->partition->member_count = 0;
 	for (uint32_t i = topology->switch_count; i < topology->node_count; i++) {
-		bool full = membership->named_in[i] != membership->number ||
-			    membership->named_full[i];
+		bool full =
+			membership->named_in[i] != membership->number || membership->named_full[i];
 
 		if (!append(reader, membership, i, full))
 			return;
@@ -134,17 +139,19 @@ static void read_name(struct sim_reader *reader, const yaml_node_t *map, const y
 	if (!name)
 		return;
 	if (!sim_node_name_is_valid(name)) {
-		sim_fault_add(reader->faults, sim_document_place(node),
-			      "'%s' is no partition name, 1 to %d letters, digits, '.', '_' and '-' were "
-			      "expected",
-			      name, SIM_NODE_NAME_MAX);
+		sim_fault_add(
+			reader->faults, sim_document_place(node),
+			"'%s' is no partition name, 1 to %d letters, digits, '.', '_' and '-' were "
+			"expected",
+			name, SIM_NODE_NAME_MAX);
 		return;
 	}
 	for (uint32_t i = 0; i + 1 < topology->partition_count; i++) {
 		if (topology->partitions[i].name && !strcmp(topology->partitions[i].name, name)) {
-			sim_fault_add(reader->faults, sim_document_place(node),
-				      "a partition '%s' is there already, each name was expected once",
-				      name);
+			sim_fault_add(
+				reader->faults, sim_document_place(node),
+				"a partition '%s' is there already, each name was expected once",
+				name);
 			return;
 		}
 	}
@@ -167,10 +174,11 @@ static void read_pkey(struct sim_reader *reader, const yaml_node_t *map, const y
 	if (!sim_document_number(&reader->document, node, "pkey", 0, UINT64_MAX, &pkey))
 		return;
 	if (!pkey || pkey > PKEY_DEFAULT) {
-		sim_fault_add(reader->faults, sim_document_place(node),
-			      "pkey %s is out of range, 0x0001 to 0x7ffe was expected, or 0x7fff for the "
-			      "default partition (15 bits: membership is not part of it)",
-			      (const char *)node->data.scalar.value);
+		sim_fault_add(
+			reader->faults, sim_document_place(node),
+			"pkey %s is out of range, 0x0001 to 0x7ffe was expected, or 0x7fff for the "
+			"default partition (15 bits: membership is not part of it)",
+			(const char *)node->data.scalar.value);
 		return;
 	}
 	for (uint32_t i = 0; i + 1 < topology->partition_count; i++) {
@@ -185,9 +193,10 @@ static void read_pkey(struct sim_reader *reader, const yaml_node_t *map, const y
 	partition->pkey = (uint16_t)pkey;
 }
 
-static void read_partition(struct sim_reader *reader, yaml_node_t *item, struct membership *membership)
+static void read_partition(struct sim_reader *reader, yaml_node_t *item,
+			   struct membership *membership)
 {
-	static const char *const keys[] = { "name", "pkey", "full", "limited" };
+	static const char *const keys[] = {"name", "pkey", "full", "limited"};
 	yaml_node_t *values[4];
 
 	if (!sim_document_fields(&reader->document, item, "a partition", keys, 4, values))
@@ -212,7 +221,7 @@ void sim_read_partitions(struct sim_reader *reader, yaml_node_t *partitions)
 {
 	size_t count = sim_document_items(&reader->document, partitions, "partitions");
 	uint32_t nodes = reader->builder.topology->node_count;
-	struct membership membership = { 0 };
+	struct membership membership = {0};
 
 	if (!count)
 		return;

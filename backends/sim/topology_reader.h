@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads the sections of a topology file. Each function takes the value of one key of the file (NULL when
- * the key is not there) and hands what it says to the builder.
+ * Reads the sections of a topology file. Each function takes the value of one key of the file (NULL
+ * when the key is not there) and hands what it says to the builder.
  */
 #ifndef ACMITE_SIM_TOPOLOGY_READER_H
 #define ACMITE_SIM_TOPOLOGY_READER_H
@@ -14,8 +14,9 @@ struct sim_reader {
 	struct sim_document document;
 	struct sim_faults *faults;
 	struct sim_builder builder;
-	struct sim_link defaults;  /* what a link is unless it says otherwise */
-	bool nodes_incomplete;	   /* an entry of nodes was faulty: names may be missing because of it */
+	struct sim_link defaults; /* what a link is unless it says otherwise */
+	bool nodes_incomplete; /* an entry of nodes was faulty: names may be missing because of it
+				*/
 };
 
 /* Node indices. */
@@ -27,16 +28,16 @@ struct sim_node_list {
 /* ---- values that several sections use (topology_nodes.c, topology_links.c) ---- */
 
 /* Names of a part of a scalar; false with a fault recorded, nothing to free. */
-bool sim_read_names(struct sim_reader *reader, const yaml_node_t *scalar, size_t offset, size_t length,
-		    struct hostlist *names);
+bool sim_read_names(struct sim_reader *reader, const yaml_node_t *scalar, size_t offset,
+		    size_t length, struct hostlist *names);
 /* The same, for nodes that are to exist; free list->nodes. */
 bool sim_read_node_list(struct sim_reader *reader, const yaml_node_t *scalar, size_t offset,
 			size_t length, const char *what, struct sim_node_list *list);
 /* Device name of hosts: NULL when `node` is or is faulty. */
 const char *sim_read_device(struct sim_reader *reader, const yaml_node_t *node);
 /*
- * Gives nodes first .. first + count - 1 their addresses: the patterns in `addresses`, n from 1; only
- * their names when there are none.
+ * Gives nodes first .. first + count - 1 their addresses: the patterns in `addresses`, n from 1;
+ * only their names when there are none.
  */
 void sim_read_addresses(struct sim_reader *reader, yaml_node_t *addresses, uint32_t first,
 			uint32_t count);
@@ -60,8 +61,8 @@ enum sim_generator { SIM_FAT_TREE, SIM_STAR };
 struct sim_plan {
 	struct sim_place place;
 	enum sim_generator kind;
-	uint32_t radix;	    /* ports of each switch */
-	uint32_t levels;    /* of switches: 1 for a star */
+	uint32_t radix;  /* ports of each switch */
+	uint32_t levels; /* of switches: 1 for a star */
 	uint32_t host_count;
 	uint32_t leaf_count;
 	uint32_t pod_count; /* three levels: groups of leaf and spine switches */

@@ -45,8 +45,9 @@ static int evaluate(const char *expression, size_t length, uint64_t *n, char *wh
 		for (; at < end && *at >= '0' && *at <= '9' && at - digits < 10; at++)
 			operand = operand * 10 + (uint64_t)(*at - '0');
 		if (!strchr("+-/%", operation) || at == digits) {
-			snprintf(why, why_size, "'{n%.*s}' is not {n} followed by +, -, / or %% and "
-						"numbers of at most 10 digits",
+			snprintf(why, why_size,
+				 "'{n%.*s}' is not {n} followed by +, -, / or %% and "
+				 "numbers of at most 10 digits",
 				 (int)length, expression);
 			return -EINVAL;
 		}
@@ -81,7 +82,7 @@ int sim_pattern_fill(const char *pattern, const char *name, uint64_t n, char *te
 	size_t length = 0;
 
 	while (*pattern) {
-		char value[SIM_NODE_NAME_MAX + 1] = { *pattern };
+		char value[SIM_NODE_NAME_MAX + 1] = {*pattern};
 		size_t value_length;
 
 		if (*pattern == '}') {
@@ -124,15 +125,17 @@ int sim_address_parse(const char *text, struct acm_address *address, char *why, 
 	if (!text[strspn(text, "0123456789.")]) {
 		if (inet_pton(AF_INET, text, raw) == 1)
 			return acm_address_canonical(address, ACM_ADDRESS_IP, raw, 4);
-		snprintf(why, why_size, "'%s' is no IPv4 address, four numbers from 0 to 255 were "
-					"expected ({n/256} and {n%%256} split a large n)",
+		snprintf(why, why_size,
+			 "'%s' is no IPv4 address, four numbers from 0 to 255 were "
+			 "expected ({n/256} and {n%%256} split a large n)",
 			 text);
 		return -EINVAL;
 	}
 	if (strlen(text) <= ACM_ADDRESS_MAX &&
 	    !acm_address_canonical(address, ACM_ADDRESS_NAME, (const uint8_t *)text, strlen(text)))
 		return 0;
-	snprintf(why, why_size, "'%s' is no name of 1 to %d printable bytes", text, ACM_ADDRESS_MAX);
+	snprintf(why, why_size, "'%s' is no name of 1 to %d printable bytes", text,
+		 ACM_ADDRESS_MAX);
 	return -EINVAL;
 }
 
@@ -182,7 +185,8 @@ bool sim_duration_parse(const char *text, uint64_t *ns)
 
 bool sim_node_name_is_valid(const char *name)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 	static const char others[] = "._-";
 	size_t length = strlen(name);
 

@@ -15,8 +15,8 @@ int sim_pattern_fill(const char *pattern, const char *name, uint64_t n, char *te
 		     char *why, size_t why_size);
 
 /*
- * An address as people write it: digits and dots are IPv4, anything with a colon is IPv6, the rest is a
- * name. -EINVAL: `why` says what was expected.
+ * An address as people write it: digits and dots are IPv4, anything with a colon is IPv6, the rest
+ * is a name. -EINVAL: `why` says what was expected.
  */
 int sim_address_parse(const char *text, struct acm_address *address, char *why, size_t why_size);
 

@@ -12,7 +12,7 @@
 
 static void assert_names(const char *text, const char *expected)
 {
-	struct hostlist_fault fault = { 0 };
+	struct hostlist_fault fault = {0};
 	struct hostlist list;
 	char joined[1024] = "";
 
@@ -28,7 +28,7 @@ static void assert_names(const char *text, const char *expected)
 
 static void assert_fault(const char *text, size_t offset, const char *part)
 {
-	struct hostlist_fault fault = { 0 };
+	struct hostlist_fault fault = {0};
 	struct hostlist list;
 
 	assert_int_equal(hostlist_expand(text, strlen(text), &list, &fault), -EINVAL);

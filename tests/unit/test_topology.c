@@ -11,8 +11,8 @@
 #include "topology_text.h"
 
 /* A fabric without faults, to which tests add lines. */
-#define SMALL                                                                                          \
-	"switches: [ { name: \"s[1-2]\", ports: 4 } ]\n"                                               \
+#define SMALL                                                                                      \
+	"switches: [ { name: \"s[1-2]\", ports: 4 } ]\n"                                           \
 	"hosts: [ { name: \"n[1-4]\" } ]\n"
 
 /* All lines of all faults, each with '\n'. */
@@ -50,10 +50,10 @@ static void check_faults(const char *text, const char *const *parts, size_t coun
 	free(all);
 }
 
-#define assert_faults(text, ...)                                                                       \
-	do {                                                                                           \
-		const char *const parts_[] = { __VA_ARGS__ };                                          \
-		check_faults(text, parts_, sizeof(parts_) / sizeof(*parts_));                          \
+#define assert_faults(text, ...)                                                                   \
+	do {                                                                                       \
+		const char *const parts_[] = {__VA_ARGS__};                                        \
+		check_faults(text, parts_, sizeof(parts_) / sizeof(*parts_));                      \
 	} while (0)
 
 static void the_documented_example(void **state)
@@ -94,8 +94,8 @@ static void the_documented_example(void **state)
 
 static void all_topologies_load(void **state)
 {
-	static const char *const names[] = { "pair",	     "two-tier",   "fat-tree-648",
-					     "mixed-speed", "partitions", "ring-of-switches" };
+	static const char *const names[] = {"pair",        "two-tier",   "fat-tree-648",
+					    "mixed-speed", "partitions", "ring-of-switches"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
@@ -131,8 +131,9 @@ static void switches_come_first(void **state)
 static void guids_come_from_names(void **state)
 {
 	struct sim_topology *a = load_text("hosts: [ { name: x }, { name: y, ports: 2 } ]\n");
-	struct sim_topology *b = load_text("switches: [ { name: \"s[1-9]\" } ]\n"
-					   "hosts: [ { name: y, ports: 2 }, { name: new }, { name: x } ]\n");
+	struct sim_topology *b =
+		load_text("switches: [ { name: \"s[1-9]\" } ]\n"
+			  "hosts: [ { name: y, ports: 2 }, { name: new }, { name: x } ]\n");
 	const struct sim_node *x = &a->nodes[sim_topology_find(a, "x")];
 	const struct sim_node *y = &a->nodes[sim_topology_find(a, "y")];
 
@@ -162,8 +163,8 @@ static void guids_may_be_given(void **state)
 
 static void ports_in_file_order(void **state)
 {
-	struct sim_topology *t = load_text(
-		SMALL "links: [ \"s1 -- s2\", \"n[1-4] -> s[1-2]\", { join: \"s1 -- s2\", count: 1 } ]\n");
+	struct sim_topology *t = load_text(SMALL "links: [ \"s1 -- s2\", \"n[1-4] -> s[1-2]\", { "
+						 "join: \"s1 -- s2\", count: 1 } ]\n");
 	const struct sim_link *l = t->links;
 
 	(void)state;
@@ -221,9 +222,9 @@ static void link_attributes(void **state)
 
 static void address_arithmetic(void **state)
 {
-	struct sim_topology *t = load_text(
-		"hosts: [ { name: \"n[1-300]\", addresses: [ \"{name}.example\", \"10.0.{n/256}.{n%256}\","
-		" \"fd00::{n-1/100+7}:{n}\" ] } ]\n");
+	struct sim_topology *t = load_text("hosts: [ { name: \"n[1-300]\", addresses: [ "
+					   "\"{name}.example\", \"10.0.{n/256}.{n%256}\","
+					   " \"fd00::{n-1/100+7}:{n}\" ] } ]\n");
 	const struct sim_node *last = &t->nodes[299];
 
 	(void)state;
@@ -246,8 +247,8 @@ static void aliases_work(void **state)
 
 static void the_default_partition(void **state)
 {
-	struct sim_topology *t =
-		load_text(SMALL "partitions: [ { name: all, pkey: 0x7fff, limited: \"n[2-3]\" } ]\n");
+	struct sim_topology *t = load_text(
+		SMALL "partitions: [ { name: all, pkey: 0x7fff, limited: \"n[2-3]\" } ]\n");
 
 	(void)state;
 	assert_int_equal(t->partitions[0].member_count, 4);
@@ -270,7 +271,8 @@ static void faults_of_syntax(void **state)
 	assert_faults("hosts: [ { name: a }\nlinks: []\n", "t:2:1: this is not YAML");
 	assert_faults("hosts:\n\t- a\n", "t:2:1: this is not YAML");
 	assert_faults("hosts: [ *nobody ]\n", "t:1:10: this is not YAML: found undefined alias");
-	assert_faults("hosts: [ { name: a } ]\n---\nx: 1\n", "t:2:1: a second document begins here");
+	assert_faults("hosts: [ { name: a } ]\n---\nx: 1\n",
+		      "t:2:1: a second document begins here");
 	assert_faults("fabric: \xff\n", "t:1:9: invalid leading UTF-8 octet");
 	assert_faults("fabric: x\nsm: \xc3(\n", "t:2:6: invalid trailing UTF-8 octet");
 	assert_faults("- a\n", "t:1:1: the topology is a list, a map was expected");
@@ -298,17 +300,20 @@ static void deep_nesting(void **state)
 static void faults_of_keys_and_types(void **state)
 {
 	(void)state;
-	assert_faults(SMALL "swiches: []\n", "t:3:1: unknown key 'swiches' in the topology, expected one of");
+	assert_faults(SMALL "swiches: []\n",
+		      "t:3:1: unknown key 'swiches' in the topology, expected one of");
 	assert_faults(SMALL "links: []\nlinks: []\n", "t:4:1: key 'links' is given twice");
 	assert_faults(SMALL "? [ a ]\n: 1\n", "t:3:3: a key of the topology is a list");
 	assert_faults(SMALL "links: 7\n", "t:3:8: links is a single value, a list was expected");
-	assert_faults(SMALL "sm: n1\n", "t:3:5: sm is a single value, a map was expected with the keys: node");
+	assert_faults(SMALL "sm: n1\n",
+		      "t:3:5: sm is a single value, a map was expected with the keys: node");
 	assert_faults(SMALL "fabric: []\n", "t:3:9: fabric is a list, text was expected");
 	assert_faults(SMALL "fabric:\n", "t:3:8: fabric is nothing, text was expected");
 	assert_faults("hosts: [ { name: a, ports: two } ]\n",
 		      "t:1:28: ports is 'two', a number from 1 to 7 was expected");
 	assert_faults("hosts: [ { name: a, ports: \"1\" } ]\n", "t:1:28: ports is '1', a number");
-	assert_faults("hosts: [ { name: a, ports: 8 } ]\n", "t:1:28: ports is out of range, 1 to 7");
+	assert_faults("hosts: [ { name: a, ports: 8 } ]\n",
+		      "t:1:28: ports is out of range, 1 to 7");
 	assert_faults("hosts: [ { name: a, ports: -1 } ]\n", "t:1:28: ports is '-1', a number");
 	assert_faults("switches: [ { name: s, ports: 255 } ]\nhosts: [ { name: a } ]\n",
 		      "t:1:31: ports is out of range, 1 to 254");
@@ -317,8 +322,10 @@ static void faults_of_keys_and_types(void **state)
 	assert_faults("hosts: [ a ]\n", "t:1:10: a host is a single value, a map was expected");
 	assert_faults("switches: []\n", "t:1:1: the fabric has no hosts");
 	assert_faults("hosts: [ { name: a, guid: 0 } ]\n", "t:1:27: guid is out of range");
-	assert_faults("hosts: [ { name: \"a[1-2]\", guid: 5 } ]\n", "t:1:34: 'guid' is given for 2 nodes");
-	assert_faults("hosts: [ { name: a, device: \"x y\" } ]\n", "t:1:29: device 'x y' is no device name");
+	assert_faults("hosts: [ { name: \"a[1-2]\", guid: 5 } ]\n",
+		      "t:1:34: 'guid' is given for 2 nodes");
+	assert_faults("hosts: [ { name: a, device: \"x y\" } ]\n",
+		      "t:1:29: device 'x y' is no device name");
 }
 
 static void faults_of_names(void **state)
@@ -335,7 +342,8 @@ static void faults_of_names(void **state)
 		      "t:3:13: the name 'n3' (and 2 more) is used already at line 2");
 	assert_faults("switches: [ { name: a } ]\nhosts: [ { name: a } , { name: b } ]\n",
 		      "t:2:18: the name 'a' is used already at line 1");
-	assert_faults("hosts: [ { name: \"n[1-2],n2\" } ]\n", "t:1:18: the name 'n2' is used already");
+	assert_faults("hosts: [ { name: \"n[1-2],n2\" } ]\n",
+		      "t:1:18: the name 'n2' is used already");
 	/* What follows from a faulty entry is not told. */
 	assert_faults("switches: [ { name: s } ]\nhosts: [ { name: \"n[\" } ]\nsm: { node: n1 }\n"
 		      "links: [ n1 -- s ]\n",
@@ -362,20 +370,24 @@ static void faults_of_addresses(void **state)
 		      "t:1:34: address '{nam}' of 'a': '{nam}' is not {n} followed by");
 	assert_faults("hosts: [ { name: a, addresses: [ \"{x}\" ] } ]\n",
 		      "t:1:34: address '{x}' of 'a': '{x}' is unknown");
-	assert_faults("hosts: [ { name: a, addresses: [ \"{n\" ] } ]\n", "t:1:34: address '{n' of 'a': '{'");
-	assert_faults("hosts: [ { name: a, addresses: [ \"n}\" ] } ]\n", "t:1:34: address 'n}' of 'a': '}'");
+	assert_faults("hosts: [ { name: a, addresses: [ \"{n\" ] } ]\n",
+		      "t:1:34: address '{n' of 'a': '{'");
+	assert_faults("hosts: [ { name: a, addresses: [ \"n}\" ] } ]\n",
+		      "t:1:34: address 'n}' of 'a': '}'");
 	assert_faults("hosts: [ { name: a, addresses: [ \"h{n/0}\" ] } ]\n",
 		      "t:1:34: address 'h{n/0}' of 'a': division by zero");
 	assert_faults("hosts: [ { name: a, addresses: [ \"h{n-2}\" ] } ]\n",
 		      "t:1:34: address 'h{n-2}' of 'a': 1 - 2 is below zero");
-	assert_faults("hosts: [ { name: a, addresses: b } ]\n", "t:1:32: addresses is a single value");
+	assert_faults("hosts: [ { name: a, addresses: b } ]\n",
+		      "t:1:32: addresses is a single value");
 	assert_faults("hosts:\n  - { name: a, addresses: [ 10.0.0.1 ] }\n"
 		      "  - { name: b, addresses: [ 10.0.0.1 ] }\n",
 		      "t:3:29: 'b' gets an address that 'a' (line 2) has");
 	assert_faults("hosts:\n  - { name: a }\n  - { name: b, addresses: [ A ] }\n",
 		      "t:3:29: 'b' gets an address that 'a' (line 2) has");
 	assert_faults("hosts:\n  - { name: \"n[1-3]\", addresses: [ same ] }\n",
-		      "t:2:36: 'n2' gets an address that 'n1' (line 2) has, each address was expected once, "
+		      "t:2:36: 'n2' gets an address that 'n1' (line 2) has, each address was "
+		      "expected once, "
 		      "and so do more of these");
 	assert_faults("hosts: [ { name: a, addresses: [ b, b ] } ]\n",
 		      "t:1:37: 'a' gets an address that 'a' (line 1) has");
@@ -385,7 +397,8 @@ static void faults_of_links(void **state)
 {
 	(void)state;
 	assert_faults(SMALL "links: [ s1 - s2 ]\n", "t:3:10: link 's1 - s2' has no '--' or '->'");
-	assert_faults(SMALL "links: [ s1 ->  s9 ]\n", "t:3:17: there is no node 's9', the right of a link");
+	assert_faults(SMALL "links: [ s1 ->  s9 ]\n",
+		      "t:3:17: there is no node 's9', the right of a link");
 	assert_faults(SMALL "links:\n  - \"n[3-7] -- s1\"\n",
 		      "t:4:6: there is no node 'n5' (and 2 more), the left of a link");
 	assert_faults(SMALL "links: [ \"s1 -- n[1\" ]\n", "t:3:18: the bracket is not closed");
@@ -396,14 +409,19 @@ static void faults_of_links(void **state)
 		      "t:4:13: 's1' has only 4 ports and all are taken",
 		      "t:4:13: 's2' has only 4 ports and all are taken");
 	assert_faults(SMALL "links:\n  - n1 -- s1\n  - n1 -- s2\n  - n1 -- s2\n",
-		      "t:5:5: 'n1' has only 1 port and all are taken, fewer links or more ports (line 2)");
+		      "t:5:5: 'n1' has only 1 port and all are taken, fewer links or more ports "
+		      "(line 2)");
 	assert_faults(SMALL "links: [ { speed: edr } ]\n", "t:3:10: the link has no 'join'");
 	assert_faults(SMALL "links: [ [ s1 ] ]\n", "t:3:10: a link is a list, text was expected");
-	assert_faults(SMALL "links: [ { join: s1 -- s2, count: 0 } ]\n", "t:3:35: count is out of range");
-	assert_faults(SMALL "link: { width: 3x }\n", "t:3:16: width is '3x', expected one of: 1x, 2x, 4x");
-	assert_faults(SMALL "link: { speed: warp }\n", "t:3:16: speed is 'warp', expected one of: sdr");
+	assert_faults(SMALL "links: [ { join: s1 -- s2, count: 0 } ]\n",
+		      "t:3:35: count is out of range");
+	assert_faults(SMALL "link: { width: 3x }\n",
+		      "t:3:16: width is '3x', expected one of: 1x, 2x, 4x");
+	assert_faults(SMALL "link: { speed: warp }\n",
+		      "t:3:16: speed is 'warp', expected one of: sdr");
 	assert_faults(SMALL "link: { mtu: 1500 }\n", "t:3:14: mtu is '1500', expected one of: 256");
-	assert_faults(SMALL "link: { latency: 5 }\n", "t:3:18: latency is '5', a time of at most 10s");
+	assert_faults(SMALL "link: { latency: 5 }\n",
+		      "t:3:18: latency is '5', a time of at most 10s");
 	assert_faults(SMALL "link: { latency: 1.us }\n", "t:3:18: latency is '1.us'");
 	assert_faults(SMALL "link: { latency: 11s }\n", "t:3:18: latency is '11s'");
 	assert_faults(SMALL "link: { latency: 99999999999999999999s }\n", "t:3:18: latency is");
@@ -414,30 +432,39 @@ static void faults_of_the_sm(void **state)
 	(void)state;
 	assert_faults(SMALL "sm: { node: gone }\n",
 		      "t:3:13: the subnet manager's node 'gone' is not in this file");
-	assert_faults(SMALL "sm: { node: s1 }\n", "t:3:13: the subnet manager's node 's1' is a switch");
-	assert_faults(SMALL "sm: { routing: magic }\n", "t:3:16: routing is 'magic', expected one of: minhop");
+	assert_faults(SMALL "sm: { node: s1 }\n",
+		      "t:3:13: the subnet manager's node 's1' is a switch");
+	assert_faults(SMALL "sm: { routing: magic }\n",
+		      "t:3:16: routing is 'magic', expected one of: minhop");
 }
 
 static void faults_of_partitions(void **state)
 {
 	(void)state;
-	assert_faults(SMALL "partitions: [ { pkey: 1, full: n1 } ]\n", "t:3:15: the partition has no 'name'");
-	assert_faults(SMALL "partitions: [ { name: p, full: n1 } ]\n", "t:3:15: the partition has no 'pkey'");
-	assert_faults(SMALL "partitions: [ { name: p, pkey: 1 } ]\n", "t:3:15: the partition has no members");
+	assert_faults(SMALL "partitions: [ { pkey: 1, full: n1 } ]\n",
+		      "t:3:15: the partition has no 'name'");
+	assert_faults(SMALL "partitions: [ { name: p, full: n1 } ]\n",
+		      "t:3:15: the partition has no 'pkey'");
+	assert_faults(SMALL "partitions: [ { name: p, pkey: 1 } ]\n",
+		      "t:3:15: the partition has no members");
 	assert_faults(SMALL "partitions: [ { name: p, pkey: 0, full: n1 } ]\n",
 		      "t:3:32: pkey 0 is out of range");
 	assert_faults(SMALL "partitions: [ { name: p, pkey: 0x8001, full: n1 } ]\n",
 		      "t:3:32: pkey 0x8001 is out of range");
-	assert_faults(SMALL "partitions: [ { name: p, pkey: x, full: n1 } ]\n", "t:3:32: pkey is 'x', a number");
+	assert_faults(SMALL "partitions: [ { name: p, pkey: x, full: n1 } ]\n",
+		      "t:3:32: pkey is 'x', a number");
 	assert_faults(SMALL "partitions: [ { name: p, pkey: 1, full: n9 } ]\n",
 		      "t:3:41: there is no node 'n9', full was expected");
-	assert_faults(SMALL "partitions: [ { name: p, pkey: 1, full: s1 } ]\n", "t:3:41: 's1' is a switch");
+	assert_faults(SMALL "partitions: [ { name: p, pkey: 1, full: s1 } ]\n",
+		      "t:3:41: 's1' is a switch");
 	assert_faults(SMALL "partitions: [ { name: p, pkey: 1, full: n1, limited: \"n[1-2]\" } ]\n",
 		      "t:3:54: 'n1' is both a full and a limited member");
 	assert_faults(SMALL "partitions: [ { name: p, pkey: 1, full: [ n1, n1 ] } ]\n",
 		      "t:3:47: 'n1' is named twice");
-	assert_faults(SMALL "partitions:\n  - { name: p, pkey: 1, full: n1 }\n  - { name: p, pkey: 1, full: n1 }\n",
-		      "t:5:13: a partition 'p' is there already", "t:5:22: pkey 0x0001 is used by another");
+	assert_faults(SMALL "partitions:\n  - { name: p, pkey: 1, full: n1 }\n  - { name: p, pkey: "
+			    "1, full: n1 }\n",
+		      "t:5:13: a partition 'p' is there already",
+		      "t:5:22: pkey 0x0001 is used by another");
 	assert_faults(SMALL "partitions: [ { name: d, pkey: 0x7fff, limited: n1 } ]\n",
 		      "t:3:15: 'n1' runs the subnet manager and is a limited member");
 }
@@ -455,8 +482,9 @@ static void all_faults_at_once_in_order(void **state)
 		      "  - { name: a }\n"
 		      "switches: [ { name: s, ports: 1 } ]\n"
 		      "sm: { node: s }\n",
-		      "t:1:32: pkey 0", "t:1:41: there is no node 'zz'", "t:2:1: unknown key 'colour'",
-		      "t:4:10: there is no node 't'", "t:8:13: the name 'a'", "t:10:13: the subnet manager");
+		      "t:1:32: pkey 0", "t:1:41: there is no node 'zz'",
+		      "t:2:1: unknown key 'colour'", "t:4:10: there is no node 't'",
+		      "t:8:13: the name 'a'", "t:10:13: the subnet manager");
 }
 
 static void a_file_that_cannot_be_read(void **state)
@@ -490,7 +518,7 @@ static void damaged_files_never_crash(void **state)
 	for (size_t cut = 0; cut < length; cut++)
 		free(faults_of(text, cut));
 	for (size_t at = 0; at < length; at++) {
-		static const char damage[] = { '[', ']', '{', '"', ',', ':', '9', '\n', '\x80' };
+		static const char damage[] = {'[', ']', '{', '"', ',', ':', '9', '\n', '\x80'};
 		char kept = text[at];
 
 		text[at] = damage[at % sizeof(damage)];

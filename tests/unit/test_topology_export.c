@@ -9,14 +9,15 @@
 #include <jansson.h>
 #include "topology_text.h"
 
-static const char fabric[] =
-	"fabric: two \"ports\"\n"
-	"switches: [ { name: s, ports: 4, guid: 0x100 } ]\n"
-	"hosts:\n"
-	"  - { name: a, ports: 2, guid: 0x1000, device: mlx5_0, addresses: [ \"{name}\", 10.0.0.1, \"fd00::1\" ] }\n"
-	"  - { name: b, guid: 0x2000 }\n"
-	"link: { speed: fdr, mtu: 2048 }\n"
-	"links: [ a -- s, { join: a -- s, width: 1x, speed: sdr }, { join: b -- s, latency: 1us } ]\n";
+static const char fabric[] = "fabric: two \"ports\"\n"
+			     "switches: [ { name: s, ports: 4, guid: 0x100 } ]\n"
+			     "hosts:\n"
+			     "  - { name: a, ports: 2, guid: 0x1000, device: mlx5_0, addresses: [ "
+			     "\"{name}\", 10.0.0.1, \"fd00::1\" ] }\n"
+			     "  - { name: b, guid: 0x2000 }\n"
+			     "link: { speed: fdr, mtu: 2048 }\n"
+			     "links: [ a -- s, { join: a -- s, width: 1x, speed: sdr }, { join: b "
+			     "-- s, latency: 1us } ]\n";
 
 static void a_netlist(void **state)
 {
@@ -54,9 +55,10 @@ static void a_netlist(void **state)
 
 static void partitions_of_opensm(void **state)
 {
-	struct sim_topology *t = load_text("hosts: [ { name: a, guid: 16, ports: 2 }, { name: b, guid: 32 } ]\n"
-					   "partitions:\n"
-					   "  - { name: p, pkey: 0x10, full: a, limited: b }\n");
+	struct sim_topology *t =
+		load_text("hosts: [ { name: a, guid: 16, ports: 2 }, { name: b, guid: 32 } ]\n"
+			  "partitions:\n"
+			  "  - { name: p, pkey: 0x10, full: a, limited: b }\n");
 	char *text = written(sim_topology_write_partitions, t);
 
 	(void)state;
@@ -85,12 +87,13 @@ static void graphviz(void **state)
 	char *text = written(sim_topology_write_dot, t);
 
 	(void)state;
-	assert_string_equal(text, "graph \"a \\\"b\\\" \\\\\" {\n"
-				  "\tnode [shape=ellipse];\n"
-				  "\t\"s\" [shape=box];\n"
-				  "\t\"h\";\n"
-				  "\t\"h\" -- \"s\" [taillabel=\"1\", headlabel=\"1\", label=\"4x edr\"];\n"
-				  "}\n");
+	assert_string_equal(
+		text, "graph \"a \\\"b\\\" \\\\\" {\n"
+		      "\tnode [shape=ellipse];\n"
+		      "\t\"s\" [shape=box];\n"
+		      "\t\"h\";\n"
+		      "\t\"h\" -- \"s\" [taillabel=\"1\", headlabel=\"1\", label=\"4x edr\"];\n"
+		      "}\n");
 	free(text);
 	sim_topology_free(t);
 }
@@ -106,9 +109,10 @@ static void json(void **state)
 
 	(void)state;
 	assert_non_null(root);
-	assert_int_equal(json_unpack(root, "{s:s, s:{s:s}, s:[{s:[{s:s, s:i}], s:s, s:i, s:F}]}", "fabric",
-				     &name, "sm", "node", &sm, "links", "ends", "node", &end, "port", &port,
-				     "speed", &speed, "mtu", &mtu, "rate_gbps", &rate),
+	assert_int_equal(json_unpack(root, "{s:s, s:{s:s}, s:[{s:[{s:s, s:i}], s:s, s:i, s:F}]}",
+				     "fabric", &name, "sm", "node", &sm, "links", "ends", "node",
+				     &end, "port", &port, "speed", &speed, "mtu", &mtu, "rate_gbps",
+				     &rate),
 			 0);
 	assert_string_equal(name, "two \"ports\"");
 	assert_string_equal(sm, "a");
@@ -117,7 +121,8 @@ static void json(void **state)
 	assert_string_equal(speed, "fdr");
 	assert_int_equal(mtu, 2048);
 	assert_true(rate == 56.0);
-	assert_int_equal(json_unpack(root, "{s:[{s:[s,s,s]}]}", "hosts", "addresses", &name, &ip, &ip6), 0);
+	assert_int_equal(
+		json_unpack(root, "{s:[{s:[s,s,s]}]}", "hosts", "addresses", &name, &ip, &ip6), 0);
 	assert_string_equal(ip, "10.0.0.1");
 	assert_string_equal(ip6, "fd00::1");
 	json_decref(root);
@@ -164,11 +169,14 @@ static void what_ibsim_cannot_hold(void **state)
 	assert_unfit("switches: [ { name: \"s[1-100]\", ports: 200 } ]\nhosts: [ { name: a } ]\n",
 		     "ports, ibsim holds at most 13312");
 	assert_unfit("hosts: [ { name: a2345678901234567890123456789012 } ]\n", "takes 31 bytes");
-	assert_unfit("hosts: [ { name: a23456789012345678901234567890, ports: 2 } ]\n", "takes 29 bytes");
-	assert_unfit("hosts: [ { name: a }, { name: b } ]\nlink: { speed: ndr }\nlinks: [ a -- b ]\n",
-		     "faster than HDR");
-	assert_unfit("hosts: [ { name: a }, { name: b } ]\nlink: { mtu: 1024 }\nlinks: [ a -- b ]\n",
-		     "an MTU of 1024, ibsim's ports have 2048");
+	assert_unfit("hosts: [ { name: a23456789012345678901234567890, ports: 2 } ]\n",
+		     "takes 29 bytes");
+	assert_unfit(
+		"hosts: [ { name: a }, { name: b } ]\nlink: { speed: ndr }\nlinks: [ a -- b ]\n",
+		"faster than HDR");
+	assert_unfit(
+		"hosts: [ { name: a }, { name: b } ]\nlink: { mtu: 1024 }\nlinks: [ a -- b ]\n",
+		"an MTU of 1024, ibsim's ports have 2048");
 	assert_unfit("hosts: [ { name: a } ]\n", "port 1 of 'a', which runs the subnet manager");
 	for (int i = 1; i < 17; i++)
 		sprintf(chain + strlen(chain), "  - s%d -- s%d\n", i, i + 1);
@@ -191,7 +199,8 @@ static void partitions_that_ibsim_cannot_hold(void **state)
 
 static void names_under_ibsim(void **state)
 {
-	struct sim_topology *t = load_text("switches: [ { name: s } ]\nhosts: [ { name: a, ports: 2 } ]\n");
+	struct sim_topology *t =
+		load_text("switches: [ { name: s } ]\nhosts: [ { name: a, ports: 2 } ]\n");
 	char name[32];
 
 	(void)state;

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include "topology_text.h"
 
-/* Links from each switch whose name begins with `prefix` to nodes whose names begin with `peers`. */
+/* Links from each switch whose name begins with `prefix` to nodes whose names begin with `peers`.
+ */
 static void assert_degree(const struct sim_topology *t, const char *prefix, const char *peers,
 			  uint32_t expected)
 {
@@ -52,7 +53,8 @@ static void assert_fault(const char *text, const char *expected)
 
 	assert_int_equal(sim_topology_parse("t", text, strlen(text), &topology, &errors), -EINVAL);
 	if (errors.count != 1 || strncmp(errors.lines[0], expected, strlen(expected)))
-		fail_msg("%u faults, the first \"%s\", not \"%s\"", errors.count, errors.lines[0], expected);
+		fail_msg("%u faults, the first \"%s\", not \"%s\"", errors.count, errors.lines[0],
+			 expected);
 	sim_errors_free(&errors);
 }
 
@@ -77,7 +79,8 @@ static void two_levels(void **state)
 {
 	struct sim_topology *t = load_text(
 		"link: { speed: hdr }\n"
-		"generate: { kind: fat-tree, radix: 36, levels: 2, hosts: 648, names: \"r[01-36]n[01-18]\","
+		"generate: { kind: fat-tree, radix: 36, levels: 2, hosts: 648, names: "
+		"\"r[01-36]n[01-18]\","
 		" addresses: [ \"{name}\", \"10.1.{n/256}.{n%256}\" ], device: mlx5_1 }\n");
 
 	(void)state;
@@ -98,7 +101,8 @@ static void two_levels(void **state)
 
 static void three_levels(void **state)
 {
-	struct sim_topology *t = load_text("generate: { kind: fat-tree, radix: 8, levels: 3, hosts: 128 }\n");
+	struct sim_topology *t =
+		load_text("generate: { kind: fat-tree, radix: 8, levels: 3, hosts: 128 }\n");
 
 	(void)state;
 	assert_int_equal(t->switch_count, 32 + 32 + 16);
@@ -114,7 +118,8 @@ static void three_levels(void **state)
 
 static void only_the_switches_that_are_needed(void **state)
 {
-	struct sim_topology *t = load_text("generate: { kind: fat-tree, radix: 8, levels: 3, hosts: 17 }\n");
+	struct sim_topology *t =
+		load_text("generate: { kind: fat-tree, radix: 8, levels: 3, hosts: 17 }\n");
 
 	(void)state;
 	/* Five leaves in two pods of four spines, 16 cores. */
@@ -126,12 +131,13 @@ static void only_the_switches_that_are_needed(void **state)
 
 static void nodes_may_be_added(void **state)
 {
-	struct sim_topology *t = load_text("generate: { kind: star, hosts: 2, radix: 8 }\n"
-					   "switches: [ { name: more } ]\n"
-					   "hosts: [ { name: sm1 } ]\n"
-					   "sm: { node: sm1 }\n"
-					   "links: [ sm1 -- switch1, switch1 -- more ]\n"
-					   "partitions: [ { name: p, pkey: 3, full: \"node[1-2]\" } ]\n");
+	struct sim_topology *t =
+		load_text("generate: { kind: star, hosts: 2, radix: 8 }\n"
+			  "switches: [ { name: more } ]\n"
+			  "hosts: [ { name: sm1 } ]\n"
+			  "sm: { node: sm1 }\n"
+			  "links: [ sm1 -- switch1, switch1 -- more ]\n"
+			  "partitions: [ { name: p, pkey: 3, full: \"node[1-2]\" } ]\n");
 
 	(void)state;
 	assert_int_equal(t->switch_count, 2);
@@ -150,16 +156,22 @@ static void faults(void **state)
 	assert_fault("generate: { kind: dragonfly, hosts: 8 }\n", "t:1:19: kind is 'dragonfly'");
 	assert_fault("generate: { hosts: 8 }\n", "t:1:11: 'generate' has no 'kind'");
 	assert_fault("generate: { kind: star }\n", "t:1:11: 'generate' has no 'hosts'");
-	assert_fault("generate: { kind: star, hosts: 3, levels: 2 }\n", "t:1:43: a star has no 'levels'");
-	assert_fault("generate: { kind: star, hosts: 255 }\n", "t:1:32: 255 hosts do not fit, at most 254");
+	assert_fault("generate: { kind: star, hosts: 3, levels: 2 }\n",
+		     "t:1:43: a star has no 'levels'");
+	assert_fault("generate: { kind: star, hosts: 255 }\n",
+		     "t:1:32: 255 hosts do not fit, at most 254");
 	assert_fault("generate: { kind: fat-tree, radix: 36, hosts: 649 }\n",
 		     "t:1:47: 649 hosts do not fit, at most 648");
-	assert_fault("generate: { kind: fat-tree, radix: 7, hosts: 4 }\n", "t:1:36: radix is 7, an even number");
-	assert_fault("generate: { kind: fat-tree, levels: 4, hosts: 4 }\n", "t:1:37: levels is out of range");
+	assert_fault("generate: { kind: fat-tree, radix: 7, hosts: 4 }\n",
+		     "t:1:36: radix is 7, an even number");
+	assert_fault("generate: { kind: fat-tree, levels: 4, hosts: 4 }\n",
+		     "t:1:37: levels is out of range");
 	assert_fault("generate: { kind: star, hosts: 3, names: \"n[1-2]\" }\n",
 		     "t:1:42: these are 2 names for 3 hosts");
-	assert_fault("generate: { kind: star, hosts: 2, names: \"n[2-1]\" }\n", "t:1:45: the range runs back");
-	assert_fault("generate: { kind: star, hosts: 300, radix: 254 }\n", "t:1:32: 300 hosts do not fit");
+	assert_fault("generate: { kind: star, hosts: 2, names: \"n[2-1]\" }\n",
+		     "t:1:45: the range runs back");
+	assert_fault("generate: { kind: star, hosts: 300, radix: 254 }\n",
+		     "t:1:32: 300 hosts do not fit");
 	assert_fault("generate: { kind: star, hosts: 2 }\nhosts: [ { name: node1 } ]\n",
 		     "t:2:18: the name 'node1' is used already at line 1");
 	assert_fault("generate: [ ]\n", "t:1:11: generate is a list");
@@ -169,9 +181,9 @@ static void faults(void **state)
 
 static void a_hundred_thousand_hosts(void **state)
 {
-	struct sim_topology *t = load_text(
-		"generate: { kind: fat-tree, radix: 74, levels: 3, hosts: 100000,"
-		" addresses: [ \"{name}\", \"10.{n/65536}.{n/256%256}.{n%256}\" ] }\n");
+	struct sim_topology *t =
+		load_text("generate: { kind: fat-tree, radix: 74, levels: 3, hosts: 100000,"
+			  " addresses: [ \"{name}\", \"10.{n/65536}.{n/256%256}.{n%256}\" ] }\n");
 
 	(void)state;
 	assert_int_equal(t->host_count, 100000);
