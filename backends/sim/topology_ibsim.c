@@ -27,14 +27,14 @@ void sim_topology_ibsim_name(const struct sim_topology *topology, uint32_t node,
 			     char *name)
 {
 	const struct sim_node *of = &topology->nodes[node];
+	char text[IBSIM_NAME_SIZE + 4] = { 0 };
 
-	/* ':' is in no node's name, so no two netlist nodes have one name. */
-	if (of->kind == SIM_SWITCH || port <= 1)
-		snprintf(name, IBSIM_NAME_SIZE, "%s", of->name);
-	else if (strlen(of->name) + 2 < IBSIM_NAME_SIZE)
-		snprintf(name, IBSIM_NAME_SIZE, "%s:%u", of->name, port);
-	else
-		name[0] = '\0';
+	/* ':' is in no node's name, so no two netlist nodes have one name (of those that fit). */
+	memcpy(text, of->name, strnlen(of->name, IBSIM_NAME_SIZE - 1));
+	if (of->kind == SIM_HOST && port > 1)
+		sprintf(text + strlen(text), ":%u", port);
+	memcpy(name, text, IBSIM_NAME_SIZE);
+	name[IBSIM_NAME_SIZE - 1] = '\0';
 }
 
 /*
