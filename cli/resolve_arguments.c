@@ -2,10 +2,10 @@
 #include "resolve_arguments.h"
 
 #include "arguments.h"
+#include "hostlist.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <hostlist.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
