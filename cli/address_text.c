@@ -66,7 +66,8 @@ static int parse_gid(const char *text, struct acm_address *address, char *why, s
 
 	if (inet_pton(AF_INET6, text, gid) == 1)
 		return acm_address_canonical(address, ACM_ADDRESS_GID, gid, sizeof(gid));
-	snprintf(why, size, "'%s' is not a GID; write it as an IPv6 address, fe80::2:c903:0:1", text);
+	snprintf(why, size, "'%s' is not a GID; write it as an IPv6 address, fe80::2:c903:0:1",
+		 text);
 	return -EINVAL;
 }
 
@@ -93,8 +94,9 @@ static int parse_name(const char *text, struct acm_address *address, char *why, 
 	if (!length)
 		snprintf(why, size, "an address is empty; give a name, IP address, GID or LID");
 	else if (length > ACM_ADDRESS_MAX)
-		snprintf(why, size, "the name '%.40s...' has %zu bytes; at most %d can be asked for",
-			 text, length, ACM_ADDRESS_MAX);
+		snprintf(why, size,
+			 "the name '%.40s...' has %zu bytes; at most %d can be asked for", text,
+			 length, ACM_ADDRESS_MAX);
 	else if (error)
 		snprintf(why, size, "a name has control characters in it; give one without");
 	return error;
@@ -104,7 +106,8 @@ static int parse_name(const char *text, struct acm_address *address, char *why, 
 static int refuse_slip(const char *text, char *why, size_t size)
 {
 	snprintf(why, size,
-		 "'%s' is neither an IP address, a GID nor a LID; correct it, or give -f n when it is "
+		 "'%s' is neither an IP address, a GID nor a LID; correct it, or give -f n when it "
+		 "is "
 		 "a name",
 		 text);
 	return -EINVAL;

@@ -6,10 +6,9 @@
  *   fd00::2                IPv6
  *   fe80::2ac:1:2:3        link-local, the last 64 bits look like a port GUID (its company id, the
  *                          first 24, is not zero, and it was not made from an Ethernet address by
- *                          putting ff:fe into the middle): GID, as an IPv6 address of a link without
- *                          that link's name leads nowhere
- *   17, 0x11               only digits, or 0x and hex digits: LID
- *   anything else          name, unless it can only be a slip in one of the above
+ *                          putting ff:fe into the middle): GID, as an IPv6 address of a link
+ * without that link's name leads nowhere 17, 0x11               only digits, or 0x and hex digits:
+ * LID anything else          name, unless it can only be a slip in one of the above
  */
 #ifndef ADDRESS_TEXT_H
 #define ADDRESS_TEXT_H

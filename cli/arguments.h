@@ -14,8 +14,8 @@ bool argument_timeout(const char *text, uint32_t *timeout_ms);
 /* A decimal number without sign or blanks. False: not one, or not from `least` to `most`. */
 bool argument_number(const char *text, uint32_t least, uint32_t most, uint32_t *number);
 /*
- * Why getopt_long(), its short options led by ':', returned ':' or '?': one sentence in `why`. Call it
- * before getopt_long() is called again.
+ * Why getopt_long(), its short options led by ':', returned ':' or '?': one sentence in `why`. Call
+ * it before getopt_long() is called again.
  */
 void argument_fault(int result, char *const *argv, char *why, size_t size);
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define READ_CHUNK 65536
-#define NO_SLOT UINT32_MAX
+#define NO_SLOT    UINT32_MAX
 
 /* A request under way. Its tid is its place and the place's use count, so none comes twice soon. */
 struct slot {
@@ -392,10 +392,11 @@ int acm_client_send(struct acm_client *client, const struct acm_request *request
 
 static int explain_garbage(struct acm_client *client)
 {
-	return fail(client, -EBADMSG,
-		    "%s sent what is no answer to anything asked; check that an ACM service listens "
-		    "there",
-		    client->address);
+	return fail(
+		client, -EBADMSG,
+		"%s sent what is no answer to anything asked; check that an ACM service listens "
+		"there",
+		client->address);
 }
 
 /* 1: the first whole answer is decoded; 0: it is not all there. */
@@ -458,7 +459,8 @@ static int exchange(struct acm_client *client, uint64_t deadline)
 		return lost(client, unsent);
 	if (!ready)
 		return fail(client, -ETIMEDOUT,
-			    "%s did not answer in time (%u under way); allow more with --timeout, or see "
+			    "%s did not answer in time (%u under way); allow more with --timeout, "
+			    "or see "
 			    "the service's log",
 			    client->address, client->pending);
 	return fill(client);

@@ -123,8 +123,8 @@ static bool ask(struct options *options, const struct acm_request *request, stru
 	if (!enquiry_ask(&options->enquiry, request, &reply))
 		return false;
 	*status = reply.status;
-	scope->count = reply.counter_count < ACM_COUNTER_COUNT ? reply.counter_count
-							       : ACM_COUNTER_COUNT;
+	scope->count =
+		reply.counter_count < ACM_COUNTER_COUNT ? reply.counter_count : ACM_COUNTER_COUNT;
 	memcpy(scope->counters, reply.counters, scope->count * sizeof(*scope->counters));
 	return true;
 }
@@ -166,7 +166,8 @@ static int refuse(const struct options *options, enum acm_status status)
 			 "no endpoint has the address '%s' (%s); 'acmite endpoints' lists them",
 			 options->source, acm_status_text(status));
 	else if (options->endpoint)
-		snprintf(why, sizeof(why), "there is no endpoint %u (%s); 'acmite endpoints' lists them",
+		snprintf(why, sizeof(why),
+			 "there is no endpoint %u (%s); 'acmite endpoints' lists them",
 			 options->endpoint, acm_status_text(status));
 	else
 		snprintf(why, sizeof(why), "the service tells no counters: %s",
@@ -178,8 +179,9 @@ static int refuse(const struct options *options, enum acm_status status)
 static int collect(struct options *options, struct scope *scopes, uint32_t *count)
 {
 	enum acm_status status = ACM_STATUS_OK;
-	bool answered = options->source ? ask_source(options, &scopes[0], &status)
-					: ask_index(options, options->endpoint, &scopes[0], &status);
+	bool answered = options->source
+				? ask_source(options, &scopes[0], &status)
+				: ask_index(options, options->endpoint, &scopes[0], &status);
 
 	if (!answered)
 		return EXIT_FAILED;
@@ -225,7 +227,7 @@ static bool show_table(const struct scope *scopes, uint32_t count)
 {
 	struct table_column *columns = calloc(count + 1, sizeof(*columns));
 	const char **texts = calloc(count + 1, sizeof(*texts));
-	char (*numbers)[24] = calloc(count, sizeof(*numbers));
+	char(*numbers)[24] = calloc(count, sizeof(*numbers));
 	struct libscols_table *table = NULL;
 	bool good = columns && texts && numbers;
 
@@ -252,7 +254,8 @@ static json_t *counters_object(const struct scope *scope)
 		const char *name = acm_counter_name((enum acm_counter)i);
 
 		/* JSON has no unsigned 64 bits; counters do not get that far. */
-		if (!json_object_set_new(object, name, json_integer((json_int_t)scope->counters[i])))
+		if (!json_object_set_new(object, name,
+					 json_integer((json_int_t)scope->counters[i])))
 			continue;
 		json_decref(object);
 		object = NULL;

@@ -53,8 +53,7 @@ static bool read_options(int argc, char **argv, struct options *options, char *w
 			options->enquiry.socket = optarg;
 		options->json |= option == JSON;
 		options->help |= option == HELP;
-		if (option == TIMEOUT &&
-		    !argument_timeout(optarg, &options->enquiry.timeout_ms)) {
+		if (option == TIMEOUT && !argument_timeout(optarg, &options->enquiry.timeout_ms)) {
 			snprintf(why, size, "'%s' is no time-out; give seconds from 0.001 to 86400",
 				 optarg);
 			return false;
@@ -70,8 +69,8 @@ static bool read_options(int argc, char **argv, struct options *options, char *w
 enum { ENDPOINT, DEVICE, PORT, PKEY, PROVIDER, ADDRESS, COLUMN_COUNT };
 
 static const struct table_column columns[COLUMN_COUNT] = {
-	[ENDPOINT] = {"ENDPOINT", true}, [DEVICE] = {"DEVICE GUID", false},
-	[PORT] = {"PORT", true},	 [PKEY] = {"P_KEY", false},
+	[ENDPOINT] = {"ENDPOINT", true},  [DEVICE] = {"DEVICE GUID", false},
+	[PORT] = {"PORT", true},          [PKEY] = {"P_KEY", false},
 	[PROVIDER] = {"PROVIDER", false}, [ADDRESS] = {"ADDRESS", false},
 };
 
@@ -135,8 +134,7 @@ static bool add_object(json_t *array, uint32_t index, const struct acm_reply *re
 		json_object_set_new(object, "port", json_integer(reply->endpoint.port)) |
 		json_object_set_new(object, "port_count",
 				    json_integer(reply->endpoint.port_count)) |
-		json_object_set_new(object, "pkey",
-				    json_sprintf("0x%04x", reply->endpoint.pkey)) |
+		json_object_set_new(object, "pkey", json_sprintf("0x%04x", reply->endpoint.pkey)) |
 		json_object_set_new(object, "provider", json_text(provider)) |
 		json_object_set_new(object, "addresses", address_array(reply));
 	return !(json_array_append_new(array, object) | error);
@@ -199,8 +197,7 @@ static int show(struct options *options)
 		return status;
 	}
 	shown = output.array ? json_finish(output.array) : table_finish(output.table);
-	return shown ? EXIT_OK
-		     : command_failed("endpoints", "there is no memory for the output");
+	return shown ? EXIT_OK : command_failed("endpoints", "there is no memory for the output");
 }
 
 int acmite_endpoints_main(int argc, char **argv)

@@ -13,8 +13,8 @@ struct enquiry {
 };
 
 /*
- * Connects. EXIT_OK, or the exit status after saying why on standard error. enquiry_close() is needed in
- * any case.
+ * Connects. EXIT_OK, or the exit status after saying why on standard error. enquiry_close() is
+ * needed in any case.
  */
 int enquiry_open(struct enquiry *enquiry);
 void enquiry_close(struct enquiry *enquiry);

@@ -12,7 +12,8 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{"resolve", acmite_resolve_main, "resolve names, IP addresses, GIDs or LIDs to path records"},
+	{"resolve", acmite_resolve_main,
+	 "resolve names, IP addresses, GIDs or LIDs to path records"},
 	{"endpoints", acmite_endpoints_main, "show what the service serves: ports and addresses"},
 	{"counters", acmite_counters_main, "show what the service has done"},
 	{"fabric", acmite_fabric_main, "check, show and convert fabrics for the simulator"},

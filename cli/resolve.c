@@ -113,8 +113,7 @@ static bool run_round(struct enquiry *enquiry, const struct resolve_arguments *a
 		      struct resolve_result *results)
 {
 	for (uint32_t i = 0; i < arguments->destination_count; i++) {
-		if (acm_client_pending(enquiry->client) >= WINDOW &&
-		    !take_answer(enquiry, results))
+		if (acm_client_pending(enquiry->client) >= WINDOW && !take_answer(enquiry, results))
 			return false;
 		if (!ask(enquiry, arguments, results, i))
 			return false;

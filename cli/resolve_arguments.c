@@ -20,7 +20,8 @@ const char resolve_help[] =
 	"                          times; ranges stand for many: 'node[02-32]', '10.0.0.[1-9]'\n"
 	"  -s, --source SRC        from this address of this node, instead of the one that the\n"
 	"                          service picks\n"
-	"  -f, --format n|i|g|l    take DEST and SRC for names, IP addresses, GIDs or LIDs instead\n"
+	"  -f, --format n|i|g|l    take DEST and SRC for names, IP addresses, GIDs or LIDs "
+	"instead\n"
 	"                          of telling them apart: digits or 0x... are LIDs; fe80:: with a\n"
 	"                          port GUID behind it is a GID, any other IPv6 address is IP\n"
 	"  -c, --cached            only what the service has in its cache\n"
@@ -70,8 +71,10 @@ static int take_format(struct words *words, char *why, size_t size)
 {
 	if (address_format_parse(optarg, &words->format))
 		return 0;
-	snprintf(why, size, "there is no format '%s'; give n for names, i for IP addresses, g for "
-			    "GIDs or l for LIDs", optarg);
+	snprintf(why, size,
+		 "there is no format '%s'; give n for names, i for IP addresses, g for "
+		 "GIDs or l for LIDs",
+		 optarg);
 	return -EINVAL;
 }
 
@@ -187,8 +190,8 @@ static int add_destination(struct resolve_arguments *arguments, const char *text
 static bool reserve(struct resolve_arguments *arguments, uint32_t more)
 {
 	size_t count = (size_t)arguments->destination_count + more;
-	void *destinations = realloc(arguments->destinations,
-				     count * sizeof(*arguments->destinations));
+	void *destinations =
+		realloc(arguments->destinations, count * sizeof(*arguments->destinations));
 
 	if (!destinations)
 		return false;

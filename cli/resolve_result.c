@@ -28,12 +28,18 @@ enum {
 };
 
 static const struct table_column columns[FIELD_COUNT] = {
-	[DESTINATION] = {"DESTINATION", false}, [STATUS] = {"STATUS", false},
-	[DGID] = {"DGID", false},		[DLID] = {"DLID", true},
-	[SLID] = {"SLID", true},		[SL] = {"SL", true},
-	[MTU] = {"MTU", true},			[RATE] = {"Gb/s", true},
-	[PKEY] = {"P_KEY", false},		[LATENCY] = {"LATENCY", true},
-	[BEST] = {"BEST", true},		[MEAN] = {"MEAN", true},
+	[DESTINATION] = {"DESTINATION", false},
+	[STATUS] = {"STATUS", false},
+	[DGID] = {"DGID", false},
+	[DLID] = {"DLID", true},
+	[SLID] = {"SLID", true},
+	[SL] = {"SL", true},
+	[MTU] = {"MTU", true},
+	[RATE] = {"Gb/s", true},
+	[PKEY] = {"P_KEY", false},
+	[LATENCY] = {"LATENCY", true},
+	[BEST] = {"BEST", true},
+	[MEAN] = {"MEAN", true},
 };
 
 bool resolve_result_ok(const struct resolve_result *result)
@@ -126,9 +132,9 @@ static bool show_block(const struct resolve_arguments *arguments,
 		       const struct resolve_result *result)
 {
 	static const char *const labels[FIELD_COUNT] = {
-		"destination", "status", "DGID", "DLID", "SLID",    "SL",
-		"MTU, bytes",  "rate, Gb/s", "P_Key",  "latency", "latency, best",
-		"latency, mean of the others",
+		"destination", "status",  "DGID",          "DLID",
+		"SLID",        "SL",      "MTU, bytes",    "rate, Gb/s",
+		"P_Key",       "latency", "latency, best", "latency, mean of the others",
 	};
 	struct fields fields;
 	char sgid[46];
@@ -203,8 +209,7 @@ static int add_latencies(json_t *object, const struct resolve_result *result)
 	if (result->times > 1)
 		error |= json_object_set_new(object, "latency_best_us",
 					     json_real(microseconds(result->best))) |
-			 json_object_set_new(object, "latency_mean_us",
-					     json_real(mean_us(result)));
+			 json_object_set_new(object, "latency_mean_us", json_real(mean_us(result)));
 	return error;
 }
 
@@ -223,10 +228,10 @@ static json_t *result_object(const struct destination *destination,
 			     const struct resolve_result *result)
 {
 	json_t *object = json_object();
-	int error = json_object_set_new(object, "destination", json_text(destination->text)) |
-		    json_object_set_new(object, "type",
-					json_string(type_text(&destination->address))) |
-		    json_object_set_new(object, "status", json_string(status_text(result)));
+	int error =
+		json_object_set_new(object, "destination", json_text(destination->text)) |
+		json_object_set_new(object, "type", json_string(type_text(&destination->address))) |
+		json_object_set_new(object, "status", json_string(status_text(result)));
 
 	if (result->answered)
 		error |= json_object_set_new(object, "status_code", json_integer(result->status));

@@ -8,13 +8,13 @@
 #include <acmite/wire.h>
 
 struct resolve_result {
-	bool answered; /* in every repetition; the rest but `times` counts only then */
+	bool answered;          /* in every repetition; the rest but `times` counts only then */
 	enum acm_status status; /* of the last repetition, or the first that failed */
 	struct acm_path path;
 	struct acm_address source; /* that the service picked; ACM_ADDRESS_NONE: not told */
-	uint32_t times;		   /* answers */
-	uint64_t sent;		   /* ns, when the last question was asked */
-	uint64_t first;		   /* ns from question to answer */
+	uint32_t times;            /* answers */
+	uint64_t sent;             /* ns, when the last question was asked */
+	uint64_t first;            /* ns from question to answer */
 	uint64_t best;
 	uint64_t rest; /* sum of all after the first */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Asking an ACM service: one connection, any number of requests under way on it, answers in the order
- * in which they come.
+ * Asking an ACM service: one connection, any number of requests under way on it, answers in the
+ * order in which they come.
  *
  * A client belongs to one thread. Functions return 0 or a negative errno; after an error
  * acm_client_error() is one sentence with the place and the remedy. After any error but -ETIMEDOUT,
@@ -12,7 +12,7 @@
 
 #include <acmite/wire.h>
 
-#define ACM_CLIENT_SOCKET "/run/ibacm-unix.sock"
+#define ACM_CLIENT_SOCKET   "/run/ibacm-unix.sock"
 #define ACM_CLIENT_TCP_PORT 6125
 
 struct acm_client;
@@ -36,17 +36,17 @@ int acm_client_connect(struct acm_client *client, const char *address, uint32_t 
 int acm_client_adopt(struct acm_client *client, int fd, const char *address);
 
 /*
- * Queues a request; it leaves as soon as the socket takes it, at the latest in acm_client_receive().
- * `cookie` is the caller's and comes back with the answer. The request's id and tid are not used.
- * -EINVAL: it cannot be encoded.
+ * Queues a request; it leaves as soon as the socket takes it, at the latest in
+ * acm_client_receive(). `cookie` is the caller's and comes back with the answer. The request's id
+ * and tid are not used. -EINVAL: it cannot be encoded.
  */
 int acm_client_send(struct acm_client *client, const struct acm_request *request, uint64_t cookie);
 
 /*
- * Waits up to `timeout_ms` for an answer to any request under way. 0: `reply` (whose endpoint's texts
- * are valid until the next call) and `cookie` are filled in. -ETIMEDOUT: nothing came, requests stay
- * under way. -ECONNRESET: the service closed the connection. -EBADMSG: it sent what is no answer to
- * anything asked. -ENOENT: no request is under way.
+ * Waits up to `timeout_ms` for an answer to any request under way. 0: `reply` (whose endpoint's
+ * texts are valid until the next call) and `cookie` are filled in. -ETIMEDOUT: nothing came,
+ * requests stay under way. -ECONNRESET: the service closed the connection. -EBADMSG: it sent what
+ * is no answer to anything asked. -ENOENT: no request is under way.
  */
 int acm_client_receive(struct acm_client *client, uint32_t timeout_ms, uint64_t *cookie,
 		       struct acm_reply *reply);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The client library against a service that this test plays itself, at the other end of a socket pair. */
+/* The client library against a service that this test plays itself, at the other end of a socket
+ * pair. */
 #include <acmite/client.h>
 #include <client_address.h>
 
@@ -84,7 +85,8 @@ static bool take_request(struct world *world, struct acm_request *request)
 	return true;
 }
 
-static int encode_answer(const struct acm_request *request, uint16_t dlid, uint8_t *data, size_t size)
+static int encode_answer(const struct acm_request *request, uint16_t dlid, uint8_t *data,
+			 size_t size)
 {
 	const struct acm_reply reply = {
 		.tid = request->tid,
@@ -345,8 +347,13 @@ static void test_counters_and_endpoint(void **state)
 		.tid = request.tid,
 		.opcode = request.opcode,
 		.kind = request.kind,
-		.endpoint = {.index = 1, .device_guid = 5, .port = 1, .port_count = 1,
-			     .pkey = 0xffff, .provider = "acmite", .address_count = 2,
+		.endpoint = {.index = 1,
+			     .device_guid = 5,
+			     .port = 1,
+			     .port_count = 1,
+			     .pkey = 0xffff,
+			     .provider = "acmite",
+			     .address_count = 2,
 			     .addresses = addresses},
 	};
 	length = acm_client_encode_reply(&reply, data, sizeof(data));
@@ -423,8 +430,8 @@ static void expect_place(const char *text, bool is_path, const char *host, const
 
 static void test_places(void **state)
 {
-	static const char *const wrong[] = {"",	   ":1",   "host:",  "host:0", "host:65536", "host:x",
-					    "[::1", "[::1]x", "[]:1", "host:-1"};
+	static const char *const wrong[] = {"",       ":1",   "host:",  "host:0", "host:65536",
+					    "host:x", "[::1", "[::1]x", "[]:1",   "host:-1"};
 	struct client_address address;
 	char why[400];
 	char path[200];

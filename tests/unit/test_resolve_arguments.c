@@ -29,8 +29,8 @@ static int parse(const char *line, struct resolve_arguments *arguments)
 	return resolve_arguments_parse(argc, argv, arguments, why, sizeof(why));
 }
 
-static void expect_address(const char *text, enum address_format format, uint8_t type, uint8_t length,
-			   const void *data)
+static void expect_address(const char *text, enum address_format format, uint8_t type,
+			   uint8_t length, const void *data)
 {
 	struct acm_address address;
 
@@ -78,12 +78,13 @@ static void test_told_apart(void **state)
 static void test_link_local_that_is_no_gid(void **state)
 {
 	static const uint8_t small[16] = {0xfe, 0x80, [15] = 1};
-	static const uint8_t ethernet[16] = {0xfe, 0x80, [8] = 0x02, 0x11, 0x22, 0xff,
-					     0xfe, 0x33, 0x44, 0x55};
+	static const uint8_t ethernet[16] = {0xfe, 0x80, [8] = 0x02, 0x11, 0x22,
+					     0xff, 0xfe, 0x33,       0x44, 0x55};
 
 	(void)state;
 	expect_address("fe80::1", ADDRESS_FORMAT_ANY, ACM_ADDRESS_IP6, 16, small);
-	expect_address("fe80::211:22ff:fe33:4455", ADDRESS_FORMAT_ANY, ACM_ADDRESS_IP6, 16, ethernet);
+	expect_address("fe80::211:22ff:fe33:4455", ADDRESS_FORMAT_ANY, ACM_ADDRESS_IP6, 16,
+		       ethernet);
 }
 
 static void test_format_decides(void **state)
@@ -106,9 +107,23 @@ static void test_format_decides(void **state)
 static void test_refused_addresses(void **state)
 {
 	static const char *const texts[] = {
-		"",	   "0",	       "0x0",	    "49152", "0xc000", "0xffff", "99999999999999999999999",
-		"0x",	   "0x1g",     "10.0.0.300", "10.0.0", "1.2.3.4.5", "fd00::zz", "fe80::1::2",
-		"node\t1", "a\x01" "b",
+		"",
+		"0",
+		"0x0",
+		"49152",
+		"0xc000",
+		"0xffff",
+		"99999999999999999999999",
+		"0x",
+		"0x1g",
+		"10.0.0.300",
+		"10.0.0",
+		"1.2.3.4.5",
+		"fd00::zz",
+		"fe80::1::2",
+		"node\t1",
+		"a\x01"
+		"b",
 	};
 	char name[ACM_ADDRESS_MAX + 2];
 
@@ -153,7 +168,8 @@ static void test_defaults(void **state)
 	assert_int_equal(arguments.timeout_ms, 30000);
 	assert_int_equal(arguments.repetitions, 1);
 	assert_int_equal(arguments.source.type, ACM_ADDRESS_NONE);
-	assert_false(arguments.json || arguments.cached_only || arguments.query_sa || arguments.help);
+	assert_false(arguments.json || arguments.cached_only || arguments.query_sa ||
+		     arguments.help);
 	assert_int_equal(arguments.destination_count, 1);
 	assert_string_equal(arguments.destinations[0].text, "node02");
 	resolve_arguments_free(&arguments);
@@ -164,9 +180,8 @@ static void test_all_options(void **state)
 	struct resolve_arguments arguments;
 
 	(void)state;
-	assert_int_equal(parse("-S /x/y -s 3 -d 0x4 --json -c -C 5 --timeout 1.5 -f l -- 6",
-			       &arguments),
-			 0);
+	assert_int_equal(
+		parse("-S /x/y -s 3 -d 0x4 --json -c -C 5 --timeout 1.5 -f l -- 6", &arguments), 0);
 	assert_string_equal(arguments.socket, "/x/y");
 	assert_int_equal(arguments.timeout_ms, 1500);
 	assert_int_equal(arguments.repetitions, 5);
@@ -235,7 +250,8 @@ static void test_refused_lines(void **state)
 		if (parse(cases[i].line, &arguments) != -EINVAL)
 			fail_msg("'%s' was taken", cases[i].line);
 		if (!strstr(why, cases[i].told))
-			fail_msg("'%s': \"%s\" does not tell %s", cases[i].line, why, cases[i].told);
+			fail_msg("'%s': \"%s\" does not tell %s", cases[i].line, why,
+				 cases[i].told);
 		assert_null(strchr(why, '\n'));
 		resolve_arguments_free(&arguments);
 	}
