@@ -10,13 +10,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct acm_address address, again;
 	char text[ACM_ADDRESS_MAX + 1];
+	size_t length;
 
 	if (size == 0 || acm_address_canonical(&address, data[0], data + 1, size - 1) != 0)
 		return 0;
 	if (acm_address_canonical(&again, address.type, address.data, address.length) != 0 ||
 	    !acm_address_equal(&address, &again))
 		abort();
-	if (acm_address_format(&address, text, sizeof(text)) != strlen(text) || text[0] == '\0')
+	length = acm_address_format(&address, text, sizeof(text));
+	if (length == 0 || length != strlen(text))
 		abort();
 	return 0;
 }
