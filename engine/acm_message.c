@@ -9,26 +9,26 @@
 #include "address.h"
 #include "bytes.h"
 
-#define BASE_VERSION 1
+#define BASE_VERSION     1
 #define MANAGEMENT_CLASS 0x2c
-#define CLASS_VERSION 1
-#define METHOD_GET 0x01
-#define METHOD_ANSWER 0x81
-#define CONTROL_RESOLVE 0x0001
+#define CLASS_VERSION    1
+#define METHOD_GET       0x01
+#define METHOD_ANSWER    0x81
+#define CONTROL_RESOLVE  0x0001
 
 /* Offsets in the MAD; the resolve record begins behind the header's 16 bytes. */
-#define AT_METHOD 3
-#define AT_STATUS 4
-#define AT_CONTROL 6
-#define AT_TID 8
+#define AT_METHOD           3
+#define AT_STATUS           4
+#define AT_CONTROL          6
+#define AT_TID              8
 #define AT_DESTINATION_TYPE 16
-#define AT_SOURCE_TYPE 18
-#define AT_GID_COUNT 20
-#define AT_RESOURCES 21
-#define AT_DEPTH 22
-#define AT_DESTINATION 24
-#define AT_SOURCE 88
-#define AT_GIDS 152
+#define AT_SOURCE_TYPE      18
+#define AT_GID_COUNT        20
+#define AT_RESOURCES        21
+#define AT_DEPTH            22
+#define AT_DESTINATION      24
+#define AT_SOURCE           88
+#define AT_GIDS             152
 
 /* `type` points to the address's type and length. Nodes in the field leave both out of answers. */
 static int load_address(struct acm_address *address, const uint8_t *type, const uint8_t *field,

@@ -10,7 +10,7 @@
 #include "bytes.h"
 #include "text_writer.h"
 
-#define IP_LENGTH 4
+#define IP_LENGTH  4
 #define IP6_LENGTH 16
 #define LID_LENGTH 2
 
@@ -99,7 +99,8 @@ static void write_ip(struct text_writer *writer, const uint8_t *bytes)
 	}
 }
 
-/* The longest run of at least two zero groups, the first of equals: [*begin, *end); 8, 8 for none. */
+/* The longest run of at least two zero groups, the first of equals: [*begin, *end); 8, 8 for none.
+ */
 static void find_zero_run(const uint8_t *bytes, unsigned int *begin, unsigned int *end)
 {
 	*begin = *end = 8;

@@ -13,37 +13,37 @@
 #include "bytes.h"
 #include "path_record.h"
 
-#define VERSION 1
+#define VERSION     1
 #define OPCODE_MASK 0x0fu
 
 /* Offsets in the header. */
 #define AT_OPCODE 1
 #define AT_STATUS 2
-#define AT_DATA 3
+#define AT_DATA   3
 #define AT_LENGTH 6
-#define AT_TID 8
+#define AT_TID    8
 
 /* Offsets in a record. */
 #define AT_FLAGS 0
-#define AT_TYPE 4
-#define AT_INFO 8
+#define AT_TYPE  4
+#define AT_INFO  8
 
-#define FLAG_SOURCE (1u << 0)
+#define FLAG_SOURCE      (1u << 0)
 #define FLAG_DESTINATION (1u << 1)
-#define FLAG_NO_DELAY (1u << 30)
-#define FLAG_QUERY_SA (1u << 31)
+#define FLAG_NO_DELAY    (1u << 30)
+#define FLAG_QUERY_SA    (1u << 31)
 
 #define TYPE_PATH 0x10u
 
 /* Flags of the path in an answer. */
-#define PATH_GMP (1u << 0)
-#define PATH_PRIMARY (1u << 1)
-#define PATH_OUTBOUND (1u << 3)
+#define PATH_GMP             (1u << 0)
+#define PATH_PRIMARY         (1u << 1)
+#define PATH_OUTBOUND        (1u << 3)
 #define PATH_INBOUND_REVERSE (1u << 5)
-#define PATH_FLAGS (PATH_GMP | PATH_PRIMARY | PATH_OUTBOUND | PATH_INBOUND_REVERSE)
+#define PATH_FLAGS           (PATH_GMP | PATH_PRIMARY | PATH_OUTBOUND | PATH_INBOUND_REVERSE)
 
 /* The fixed part of an endpoint answer's body. */
-#define ENDPOINT_LENGTH 80
+#define ENDPOINT_LENGTH      80
 #define AT_ENDPOINT_PROVIDER 16
 
 /* ---- framing ---- */
@@ -57,8 +57,8 @@ static bool is_query(uint8_t opcode)
 
 static uint16_t load_length(const uint8_t *data)
 {
-	return is_query(data[AT_OPCODE]) ? load_be16(data + AT_LENGTH) :
-					   load_host16(data + AT_LENGTH);
+	return is_query(data[AT_OPCODE]) ? load_be16(data + AT_LENGTH)
+					 : load_host16(data + AT_LENGTH);
 }
 
 static void store_header(uint8_t *data, uint8_t opcode, size_t length, uint64_t tid)
@@ -149,8 +149,8 @@ static enum acm_status load_address_record(const uint8_t *record, struct acm_req
 		return load_destination(record, request);
 	case 0:
 		/* librdmacm puts its caller's route hint behind the addresses: not a question. */
-		return load_host16(record + AT_TYPE) == TYPE_PATH ? ACM_STATUS_OK :
-								    ACM_STATUS_INVALID;
+		return load_host16(record + AT_TYPE) == TYPE_PATH ? ACM_STATUS_OK
+								  : ACM_STATUS_INVALID;
 	default:
 		return ACM_STATUS_INVALID;
 	}
@@ -182,8 +182,8 @@ static enum acm_status decode_resolve(const uint8_t *frame, size_t records,
 		return ACM_STATUS_DESTINATION_TYPE;
 	if (load_host16(frame + record_offset(0) + AT_TYPE) == TYPE_PATH) {
 		request->kind = ACM_REQUEST_PATH;
-		return records == 1 ? load_path_request(frame + record_offset(0), request) :
-				      ACM_STATUS_INVALID;
+		return records == 1 ? load_path_request(frame + record_offset(0), request)
+				    : ACM_STATUS_INVALID;
 	}
 	request->kind = ACM_REQUEST_RESOLVE;
 	for (size_t i = 0; i < records; i++) {
@@ -191,8 +191,8 @@ static enum acm_status decode_resolve(const uint8_t *frame, size_t records,
 		if (status != ACM_STATUS_OK)
 			return status;
 	}
-	return request->destination.type != ACM_ADDRESS_NONE ? ACM_STATUS_OK :
-							       ACM_STATUS_DESTINATION_TYPE;
+	return request->destination.type != ACM_ADDRESS_NONE ? ACM_STATUS_OK
+							     : ACM_STATUS_DESTINATION_TYPE;
 }
 
 static enum acm_status decode_counters(const uint8_t *frame, size_t records,
@@ -202,9 +202,8 @@ static enum acm_status decode_counters(const uint8_t *frame, size_t records,
 	request->index = frame[AT_DATA + 1];
 	if (records == 0)
 		return ACM_STATUS_OK;
-	if (records > 1 ||
-	    (load_host32(frame + record_offset(0) + AT_FLAGS) & (FLAG_SOURCE | FLAG_DESTINATION)) !=
-		    FLAG_SOURCE)
+	if (records > 1 || (load_host32(frame + record_offset(0) + AT_FLAGS) &
+			    (FLAG_SOURCE | FLAG_DESTINATION)) != FLAG_SOURCE)
 		return ACM_STATUS_INVALID;
 	return load_source(frame + record_offset(0), request);
 }
@@ -246,8 +245,8 @@ void acm_client_decode_request(const uint8_t *frame, size_t length, struct acm_r
 	} else {
 		request->tid = load_host64(frame + AT_TID);
 		request->opcode = frame[AT_OPCODE];
-		request->malformed = frame[0] == VERSION ? decode_request(frame, length, request) :
-							   ACM_STATUS_INVALID;
+		request->malformed = frame[0] == VERSION ? decode_request(frame, length, request)
+							 : ACM_STATUS_INVALID;
 	}
 	if (request->malformed != ACM_STATUS_OK)
 		request->kind = ACM_REQUEST_MALFORMED;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Codes of MTUs and rates (IBA vol. 1, PathRecord). The rate codes were given out as speeds came up,
- * so their order says nothing.
+ * Codes of MTUs and rates (IBA vol. 1, PathRecord). The rate codes were given out as speeds came
+ * up, so their order says nothing.
  */
 #include <acmite/wire.h>
 
 #define MTU_CODE_LEAST 1
-#define MTU_CODE_MOST 5
+#define MTU_CODE_MOST  5
 
 #define SPEED_EXT_COUNT 4 /* FDR, EDR, HDR, NDR: one bit each */
 
 /* Tenths of Gb/s by rate code. 2400 (12x XDR) has no code. */
 static const uint16_t tenths_by_code[] = {
-	[2] = 25,    [3] = 100,	  [4] = 300,   [5] = 50,    [6] = 200,	  [7] = 400,
-	[8] = 600,   [9] = 800,	  [10] = 1200, [11] = 140,  [12] = 560,	  [13] = 1120,
+	[2] = 25,    [3] = 100,   [4] = 300,   [5] = 50,    [6] = 200,    [7] = 400,
+	[8] = 600,   [9] = 800,   [10] = 1200, [11] = 140,  [12] = 560,   [13] = 1120,
 	[14] = 1680, [15] = 250,  [16] = 1000, [17] = 2000, [18] = 3000,  [19] = 280,
 	[20] = 500,  [21] = 4000, [22] = 6000, [23] = 8000, [24] = 12000, [25] = 16000,
 };

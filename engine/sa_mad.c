@@ -9,25 +9,25 @@
 #include "bytes.h"
 #include "path_record.h"
 
-#define BASE_VERSION 1
+#define BASE_VERSION     1
 #define MANAGEMENT_CLASS 0x03
-#define CLASS_VERSION 2
+#define CLASS_VERSION    2
 
-#define METHOD_GET 0x01
-#define METHOD_SET 0x02
-#define METHOD_DELETE 0x15
-#define METHOD_GET_ANSWER 0x81
+#define METHOD_GET          0x01
+#define METHOD_SET          0x02
+#define METHOD_DELETE       0x15
+#define METHOD_GET_ANSWER   0x81
 #define METHOD_RESPONSE_BIT 0x80u
 
 /* Offsets in the MAD. */
-#define AT_METHOD 3
-#define AT_STATUS 4
-#define AT_TID 8
-#define AT_ATTRIBUTE 16
+#define AT_METHOD           3
+#define AT_STATUS           4
+#define AT_TID              8
+#define AT_ATTRIBUTE        16
 #define AT_ATTRIBUTE_OFFSET 44 /* distance of records in units of 8 bytes */
-#define AT_COMPONENT_MASK 48
-#define AT_RECORD 56
-#define MAD_HEADER_LENGTH 24
+#define AT_COMPONENT_MASK   48
+#define AT_RECORD           56
+#define MAD_HEADER_LENGTH   24
 
 /* Without the padding to a multiple of 8 that lies between records. */
 #define MCMEMBER_RECORD_LENGTH 52
@@ -36,39 +36,39 @@
 #define SELECTOR_LARGEST 3
 
 /* Components of a PathRecord. */
-#define PATH_SERVICE_ID (UINT64_C(3) << 0)
-#define PATH_DGID (UINT64_C(1) << 2)
-#define PATH_SGID (UINT64_C(1) << 3)
-#define PATH_DLID (UINT64_C(1) << 4)
-#define PATH_SLID (UINT64_C(1) << 5)
-#define PATH_FLOW_LABEL (UINT64_C(1) << 8)
-#define PATH_HOP_LIMIT (UINT64_C(1) << 9)
+#define PATH_SERVICE_ID    (UINT64_C(3) << 0)
+#define PATH_DGID          (UINT64_C(1) << 2)
+#define PATH_SGID          (UINT64_C(1) << 3)
+#define PATH_DLID          (UINT64_C(1) << 4)
+#define PATH_SLID          (UINT64_C(1) << 5)
+#define PATH_FLOW_LABEL    (UINT64_C(1) << 8)
+#define PATH_HOP_LIMIT     (UINT64_C(1) << 9)
 #define PATH_TRAFFIC_CLASS (UINT64_C(1) << 10)
-#define PATH_REVERSIBLE (UINT64_C(1) << 11)
-#define PATH_COUNT (UINT64_C(1) << 12)
-#define PATH_PKEY (UINT64_C(1) << 13)
-#define PATH_QOS_CLASS (UINT64_C(1) << 14)
-#define PATH_SL (UINT64_C(1) << 15)
-#define PATH_MTU (UINT64_C(3) << 16) /* with its selector, as the next two */
-#define PATH_RATE (UINT64_C(3) << 18)
-#define PATH_PACKET_LIFE (UINT64_C(3) << 20)
+#define PATH_REVERSIBLE    (UINT64_C(1) << 11)
+#define PATH_COUNT         (UINT64_C(1) << 12)
+#define PATH_PKEY          (UINT64_C(1) << 13)
+#define PATH_QOS_CLASS     (UINT64_C(1) << 14)
+#define PATH_SL            (UINT64_C(1) << 15)
+#define PATH_MTU           (UINT64_C(3) << 16) /* with its selector, as the next two */
+#define PATH_RATE          (UINT64_C(3) << 18)
+#define PATH_PACKET_LIFE   (UINT64_C(3) << 20)
 
 /* Components of an MCMemberRecord. */
-#define MC_MGID (UINT64_C(1) << 0)
-#define MC_PORT_GID (UINT64_C(1) << 1)
-#define MC_QKEY (UINT64_C(1) << 2)
-#define MC_MTU (UINT64_C(3) << 4) /* with its selector */
+#define MC_MGID          (UINT64_C(1) << 0)
+#define MC_PORT_GID      (UINT64_C(1) << 1)
+#define MC_QKEY          (UINT64_C(1) << 2)
+#define MC_MTU           (UINT64_C(3) << 4) /* with its selector */
 #define MC_TRAFFIC_CLASS (UINT64_C(1) << 6)
-#define MC_PKEY (UINT64_C(1) << 7)
-#define MC_RATE (UINT64_C(3) << 8) /* with its selector */
-#define MC_SL (UINT64_C(1) << 12)
-#define MC_FLOW_LABEL (UINT64_C(1) << 13)
-#define MC_SCOPE (UINT64_C(1) << 15)
-#define MC_JOIN_STATE (UINT64_C(1) << 16)
+#define MC_PKEY          (UINT64_C(1) << 7)
+#define MC_RATE          (UINT64_C(3) << 8) /* with its selector */
+#define MC_SL            (UINT64_C(1) << 12)
+#define MC_FLOW_LABEL    (UINT64_C(1) << 13)
+#define MC_SCOPE         (UINT64_C(1) << 15)
+#define MC_JOIN_STATE    (UINT64_C(1) << 16)
 
 /* The part of the status that every management class has. */
-#define STATUS_BUSY 0x0001u
-#define STATUS_REDIRECT 0x0002u
+#define STATUS_BUSY          0x0001u
+#define STATUS_REDIRECT      0x0002u
 #define STATUS_CLASS(status) ((uint8_t)((status) >> 8))
 
 /* ---- headers ---- */
@@ -94,8 +94,7 @@ int acm_sa_decode_header(const uint8_t *mad, size_t length, struct acm_sa_header
 	if (length >= AT_RECORD) {
 		size_t distance = record_distance(mad);
 
-		header->record_length =
-			distance > UINT16_MAX ? UINT16_MAX : (uint16_t)distance;
+		header->record_length = distance > UINT16_MAX ? UINT16_MAX : (uint16_t)distance;
 	}
 	return 0;
 }
@@ -128,9 +127,8 @@ static uint64_t address_components(const struct acm_path *path)
 {
 	return (path->service_id != 0 ? PATH_SERVICE_ID : 0) |
 	       (!acm_gid_is_zero(&path->dgid) ? PATH_DGID : 0) |
-	       (!acm_gid_is_zero(&path->sgid) ? PATH_SGID : 0) |
-	       (path->dlid != 0 ? PATH_DLID : 0) | (path->slid != 0 ? PATH_SLID : 0) |
-	       (path->flow_label != 0 ? PATH_FLOW_LABEL : 0) |
+	       (!acm_gid_is_zero(&path->sgid) ? PATH_SGID : 0) | (path->dlid != 0 ? PATH_DLID : 0) |
+	       (path->slid != 0 ? PATH_SLID : 0) | (path->flow_label != 0 ? PATH_FLOW_LABEL : 0) |
 	       (path->hop_limit != 0 ? PATH_HOP_LIMIT : 0) |
 	       (path->traffic_class != 0 ? PATH_TRAFFIC_CLASS : 0) |
 	       (path->pkey != 0 ? PATH_PKEY : 0);
@@ -148,8 +146,8 @@ static uint64_t quality_components(const struct acm_path *path)
 	       (path->qos_class != 0 ? PATH_QOS_CLASS : 0) | (path->sl != 0 ? PATH_SL : 0) |
 	       (is_constrained(path->mtu_selector, path->mtu) ? PATH_MTU : 0) |
 	       (is_constrained(path->rate_selector, path->rate) ? PATH_RATE : 0) |
-	       (is_constrained(path->packet_life_selector, path->packet_life) ? PATH_PACKET_LIFE :
-										0);
+	       (is_constrained(path->packet_life_selector, path->packet_life) ? PATH_PACKET_LIFE
+									      : 0);
 }
 
 void acm_sa_encode_path_get(const struct acm_path *constraint, uint64_t tid, uint8_t *mad)
@@ -189,8 +187,8 @@ int acm_sa_decode_path(const uint8_t *mad, size_t length, struct acm_path *path)
 	acm_path_record_load(&decoded, mad + AT_RECORD);
 	if (!is_unicast_lid(decoded.slid))
 		return -EBADMSG;
-	if (is_multicast_gid(&decoded.dgid) ? !is_multicast_lid(decoded.dlid) :
-					      !is_unicast_lid(decoded.dlid))
+	if (is_multicast_gid(&decoded.dgid) ? !is_multicast_lid(decoded.dlid)
+					    : !is_unicast_lid(decoded.dlid))
 		return -EBADMSG;
 	if (acm_mtu_bytes(decoded.mtu) == 0 || acm_rate_tenths_gbps(decoded.rate) == 0)
 		return -EBADMSG;
@@ -225,9 +223,9 @@ void acm_sa_encode_join(const struct acm_mcmember *member, uint64_t tid, uint8_t
 	asked.hop_limit = 0;
 	asked.packet_life = 0;
 	encode_header(mad, METHOD_SET, ACM_SA_ATTRIBUTE_MCMEMBER, tid);
-	store_be64(mad + AT_COMPONENT_MASK,
-		   MC_MGID | MC_PORT_GID | MC_QKEY | MC_MTU | MC_TRAFFIC_CLASS | MC_PKEY | MC_RATE |
-			   MC_SL | MC_FLOW_LABEL | MC_SCOPE | MC_JOIN_STATE);
+	store_be64(mad + AT_COMPONENT_MASK, MC_MGID | MC_PORT_GID | MC_QKEY | MC_MTU |
+						    MC_TRAFFIC_CLASS | MC_PKEY | MC_RATE | MC_SL |
+						    MC_FLOW_LABEL | MC_SCOPE | MC_JOIN_STATE);
 	store_mcmember(&asked, mad + AT_RECORD);
 }
 

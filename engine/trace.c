@@ -9,12 +9,12 @@
 
 /* Fields that a type always shows. The others are shown where they are not zero. */
 #define SHOW_ENDPOINT (1u << 0)
-#define SHOW_PORT (1u << 1)
-#define SHOW_REQUEST (1u << 2)
-#define SHOW_STATUS (1u << 3)
-#define SHOW_LID (1u << 4)
-#define SHOW_PKEY (1u << 5)
-#define SHOW_VALUE (1u << 6)
+#define SHOW_PORT     (1u << 1)
+#define SHOW_REQUEST  (1u << 2)
+#define SHOW_STATUS   (1u << 3)
+#define SHOW_LID      (1u << 4)
+#define SHOW_PKEY     (1u << 5)
+#define SHOW_VALUE    (1u << 6)
 
 enum value_form {
 	VALUE_DECIMAL,
@@ -173,8 +173,7 @@ static void write_status(struct text_writer *writer, enum acm_status status)
 		text_writer_char(writer, *text == ' ' ? '_' : *text);
 }
 
-static void write_value(struct text_writer *writer, const struct trace_shape *shape,
-			uint64_t value)
+static void write_value(struct text_writer *writer, const struct trace_shape *shape, uint64_t value)
 {
 	switch (shape->form) {
 	case VALUE_DECIMAL:

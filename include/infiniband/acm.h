@@ -7,9 +7,9 @@
  * <infiniband/verbs.h> too includes them first: the path record is then theirs. When this header
  * comes first, a later <infiniband/sa.h> adds nothing.
  *
- * Byte order. Resolve messages: header, flags and types are host-endian, what a record's `info` holds is
- * in network order. The two queries: `length` and the answer's body are in network order, a record in the
- * question as in a resolve message. `tid` comes back as it was.
+ * Byte order. Resolve messages: header, flags and types are host-endian, what a record's `info`
+ * holds is in network order. The two queries: `length` and the answer's body are in network order,
+ * a record in the question as in a resolve message. `tid` comes back as it was.
  */
 #ifndef ACM_H
 #define ACM_H
@@ -45,19 +45,19 @@ struct ibv_path_record {
 	uint8_t tclass;
 	uint8_t reversible_numpath; /* 7 and 6:0 */
 	uint16_t pkey;
-	uint16_t qosclass_sl;	/* 15:4 and 3:0 */
-	uint8_t mtu;		/* selector 7:6, code 5:0 */
-	uint8_t rate;		/* likewise */
+	uint16_t qosclass_sl;   /* 15:4 and 3:0 */
+	uint8_t mtu;            /* selector 7:6, code 5:0 */
+	uint8_t rate;           /* likewise */
 	uint8_t packetlifetime; /* likewise */
 	uint8_t preference;
 	uint8_t reserved[6];
 };
 
-#define IBV_PATH_FLAG_GMP	      (1 << 0)
-#define IBV_PATH_FLAG_PRIMARY	      (1 << 1)
-#define IBV_PATH_FLAG_ALTERNATE	      (1 << 2)
-#define IBV_PATH_FLAG_OUTBOUND	      (1 << 3)
-#define IBV_PATH_FLAG_INBOUND	      (1 << 4)
+#define IBV_PATH_FLAG_GMP             (1 << 0)
+#define IBV_PATH_FLAG_PRIMARY         (1 << 1)
+#define IBV_PATH_FLAG_ALTERNATE       (1 << 2)
+#define IBV_PATH_FLAG_OUTBOUND        (1 << 3)
+#define IBV_PATH_FLAG_INBOUND         (1 << 4)
 #define IBV_PATH_FLAG_INBOUND_REVERSE (1 << 5)
 #define IBV_PATH_FLAG_BIDIRECTIONAL   (IBV_PATH_FLAG_OUTBOUND | IBV_PATH_FLAG_INBOUND_REVERSE)
 
@@ -72,11 +72,11 @@ struct ibv_path_data {
 
 #define ACM_VERSION 1
 
-#define ACM_OP_MASK	  0x0F
-#define ACM_OP_RESOLVE	  0x01
+#define ACM_OP_MASK       0x0F
+#define ACM_OP_RESOLVE    0x01
 #define ACM_OP_PERF_QUERY 0x02
-#define ACM_OP_EP_QUERY	  0x03
-#define ACM_OP_ACK	  0x80 /* set in answers, though not by every service in every one */
+#define ACM_OP_EP_QUERY   0x03
+#define ACM_OP_ACK        0x80 /* set in answers, though not by every service in every one */
 
 #define ACM_STATUS_SUCCESS   0
 #define ACM_STATUS_ENOMEM    1
@@ -94,14 +94,14 @@ struct ibv_path_data {
 #define ACM_FLAGS_NODELAY  (1U << 30)
 
 #define ACM_MSG_HDR_LENGTH  16
-#define ACM_MAX_ADDRESS	    64
+#define ACM_MAX_ADDRESS     64
 #define ACM_MSG_EP_LENGTH   72
 #define ACM_MAX_PROV_NAME   64
 #define ACM_MSG_DATA_LENGTH (ACM_MSG_EP_LENGTH * 8)
 
-/* In answers to performance queries data[0] is the number of counters; in endpoint queries data[0] is
- * the endpoint's index and data[1] the port, in performance queries data[1] is the index. */
-#define src_out	  data[0]
+/* In answers to performance queries data[0] is the number of counters; in endpoint queries data[0]
+ * is the endpoint's index and data[1] the port, in performance queries data[1] is the index. */
+#define src_out   data[0]
 #define src_index data[1]
 #define dst_index data[2]
 
@@ -114,10 +114,10 @@ struct acm_hdr {
 	uint64_t tid;
 };
 
-#define ACM_EP_INFO_NAME	0x0001 /* NUL-padded */
-#define ACM_EP_INFO_ADDRESS_IP	0x0002
+#define ACM_EP_INFO_NAME        0x0001 /* NUL-padded */
+#define ACM_EP_INFO_ADDRESS_IP  0x0002
 #define ACM_EP_INFO_ADDRESS_IP6 0x0003
-#define ACM_EP_INFO_PATH	0x0010
+#define ACM_EP_INFO_PATH        0x0010
 
 union acm_ep_info {
 	uint8_t addr[ACM_MAX_ADDRESS];

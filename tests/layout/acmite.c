@@ -6,6 +6,6 @@
 #error "this is not acmite's infiniband/acm.h; the include directories are in the wrong order"
 #endif
 
-#define TABLE acmite_layout
+#define TABLE       acmite_layout
 #define TABLE_COUNT acmite_layout_count
 #include "table.h"

@@ -14,4 +14,5 @@
 #endif
 
 _Static_assert(sizeof(struct ibv_path_record) == ACM_MAX_ADDRESS, "a path fills an info field");
-_Static_assert(sizeof(((struct ibv_path_record *)0)->dgid) == sizeof(union ibv_gid), "a GID is a GID");
+_Static_assert(sizeof(((struct ibv_path_record *)0)->dgid) == sizeof(union ibv_gid),
+	       "a GID is a GID");

@@ -5,6 +5,6 @@
 #error "this is not the distribution's infiniband/acm.h; the include directories are in the wrong order"
 #endif
 
-#define TABLE distribution_layout
+#define TABLE       distribution_layout
 #define TABLE_COUNT distribution_layout_count
 #include "table.h"

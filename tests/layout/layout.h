@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a header for the client protocol says, as data: so two headers can be compared in one program. */
+/* What a header for the client protocol says, as data: so two headers can be compared in one
+ * program. */
 #ifndef ACMITE_TESTS_LAYOUT_H
 #define ACMITE_TESTS_LAYOUT_H
 

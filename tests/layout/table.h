@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The body of both tables: included once behind each <infiniband/acm.h>, with TABLE the table's name
- * and TABLE_COUNT that of its length.
+ * The body of both tables: included once behind each <infiniband/acm.h>, with TABLE the table's
+ * name and TABLE_COUNT that of its length.
  */
 #include "layout.h"
 
 /* Flags are unsigned in one header and signed in the other: what counts is the 32 bits. */
-#define VALUE(name)		   {#name, (uint32_t)(name)}
-#define SIZE(type)		   {"sizeof " #type, sizeof(type)}
-#define ALIGNMENT(type)		   {"alignof " #type, _Alignof(type)}
-#define FIELD(type, field)	   {#type "." #field, offsetof(type, field)}
-#define FIELD_SIZE(type, field)	   {"sizeof " #type "." #field, sizeof(((type *)0)->field)}
-#define MEMBER(type, field)	   FIELD(type, field), FIELD_SIZE(type, field)
-#define FLEXIBLE(type, field, one) FIELD(type, field), {"sizeof " #type "." #field "[0]", sizeof(one)}
+#define VALUE(name)                                                                                \
+	{                                                                                          \
+#name, (uint32_t)(name)                                                            \
+	}
+#define SIZE(type)                                                                                 \
+	{                                                                                          \
+		"sizeof " #type, sizeof(type)                                                      \
+	}
+#define ALIGNMENT(type)                                                                            \
+	{                                                                                          \
+		"alignof " #type, _Alignof(type)                                                   \
+	}
+#define FIELD(type, field)                                                                         \
+	{                                                                                          \
+#type "." #field, offsetof(type, field)                                            \
+	}
+#define FIELD_SIZE(type, field)                                                                    \
+	{                                                                                          \
+		"sizeof " #type "." #field, sizeof(((type *)0)->field)                             \
+	}
+#define MEMBER(type, field) FIELD(type, field), FIELD_SIZE(type, field)
+#define FLEXIBLE(type, field, one)                                                                 \
+	FIELD(type, field),                                                                        \
+	{                                                                                          \
+		"sizeof " #type "." #field "[0]", sizeof(one)                                      \
+	}
 
 const struct layout_entry TABLE[] = {
 	VALUE(ACM_VERSION),

@@ -35,8 +35,8 @@ static inline uint8_t hex_digit(char c)
 }
 
 /*
- * Reads hex digits; blanks are skipped, and "*N." repeats the byte before it so that it stands there
- * N times. Returns the number of bytes.
+ * Reads hex digits; blanks are skipped, and "*N." repeats the byte before it so that it stands
+ * there N times. Returns the number of bytes.
  */
 static inline size_t from_hex(const char *hex, uint8_t *bytes, size_t size)
 {
@@ -92,8 +92,8 @@ static inline size_t mutate(struct mutator *mutator, uint8_t *bytes, size_t leng
 		size_t range = (draw & 1) != 0 && length > 32 ? 32 : length;
 		uint8_t *byte = bytes + (draw >> 8) % range;
 
-		*byte = (draw & 2) != 0 ? edges[(draw >> 40) % sizeof(edges)] :
-					  (uint8_t)(draw >> 48);
+		*byte = (draw & 2) != 0 ? edges[(draw >> 40) % sizeof(edges)]
+					: (uint8_t)(draw >> 48);
 	}
 	if (mutator_next(mutator) % 4 == 0)
 		length = mutator_next(mutator) % (length + 1);

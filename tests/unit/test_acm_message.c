@@ -15,21 +15,21 @@
 
 #define GROUP_1 "ff154001ffff0003 0400000000000000"
 #define GROUP_2 "ff154001ffff0007 0500000000000000"
-#define NAME_1 "6e6f64653031 00*58."
-#define NAME_2 "6e6f64653032 00*58."
+#define NAME_1  "6e6f64653031 00*58."
+#define NAME_2  "6e6f64653032 00*58."
 
-#define REQUEST \
-	"012c0101 0000 0001 1122334455667788" \
+#define REQUEST                                                                                    \
+	"012c0101 0000 0001 1122334455667788"                                                      \
 	"01400140 02030400" NAME_2 NAME_1 GROUP_1 GROUP_2 "00*72."
-#define ANSWER \
-	"012c0181 0000 0001 1122334455667788" \
+#define ANSWER                                                                                     \
+	"012c0181 0000 0001 1122334455667788"                                                      \
 	"01400140 01000000" NAME_2 NAME_1 GROUP_1 "00*88."
 /* As the nodes in the field answer: no addresses. */
-#define BARE_ANSWER \
-	"012c0181 0000 0001 1122334455667788" \
+#define BARE_ANSWER                                                                                \
+	"012c0181 0000 0001 1122334455667788"                                                      \
 	"00000000 01000000 00*128." GROUP_1 "00*88."
-#define REFUSAL \
-	"012c0181 0300 0001 1122334455667788" \
+#define REFUSAL                                                                                    \
+	"012c0181 0300 0001 1122334455667788"                                                      \
 	"00000000 00*132. 00*104."
 
 static int decode_exact(const uint8_t *bytes, size_t length, struct acm_message *message)
@@ -113,7 +113,8 @@ static void test_every_length(void **state)
 	}
 }
 
-/* Sets one byte of a good message and tells what the decoder says; on failure nothing is written. */
+/* Sets one byte of a good message and tells what the decoder says; on failure nothing is written.
+ */
 static int with_byte(const char *hex, size_t at, unsigned int value)
 {
 	uint8_t mad[ACM_MAD_LENGTH];
@@ -154,8 +155,7 @@ static void test_address_fields_out_of_range(void **state)
 
 		assert_int_equal(with_byte(REQUEST, 16, value), known ? 0 : -EBADMSG);
 		assert_int_equal(with_byte(REQUEST, 18, value), known ? 0 : -EBADMSG);
-		assert_int_equal(with_byte(ANSWER, 16, value),
-				 known || value == 0 ? 0 : -EBADMSG);
+		assert_int_equal(with_byte(ANSWER, 16, value), known || value == 0 ? 0 : -EBADMSG);
 		/* Lengths. */
 		assert_int_equal(with_byte(REQUEST, 17, value),
 				 value >= 1 && value <= 64 ? 0 : -EBADMSG);

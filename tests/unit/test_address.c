@@ -56,8 +56,8 @@ static void test_name_lengths(void **state)
 	assert_int_equal(canonical_text(&address, name), 0);
 	assert_int_equal(address.length, ACM_ADDRESS_MAX);
 	/* A NUL right behind the 64th byte ends the name in time. */
-	assert_int_equal(acm_address_canonical(&address, ACM_ADDRESS_NAME,
-					       (const uint8_t *)name, sizeof(name)),
+	assert_int_equal(acm_address_canonical(&address, ACM_ADDRESS_NAME, (const uint8_t *)name,
+					       sizeof(name)),
 			 0);
 }
 
@@ -93,8 +93,8 @@ static void test_every_type_takes_its_own_length_only(void **state)
 			uint8_t *copy = exact_copy(data, length);
 			bool right = type >= ACM_ADDRESS_IP && type <= ACM_ADDRESS_LID &&
 				     length == lengths[type];
-			int result = acm_address_canonical(
-				&address, (enum acm_address_type)type, copy, length);
+			int result = acm_address_canonical(&address, (enum acm_address_type)type,
+							   copy, length);
 
 			assert_int_equal(result, right ? 0 : -EINVAL);
 			if (right) {
@@ -156,9 +156,9 @@ static void test_gids_print_as_rfc_5952_says(void **state)
 	check_gid("1::");
 	check_gid("fe80::2c9:300:1:2");
 	check_gid("ff15:4001:ffff:3:400::");
-	check_gid("2001:db8:0:1:1:1:1:1");     /* one zero group is not shortened */
-	check_gid("2001:0:0:1::1");	       /* the longest run */
-	check_gid("2001:db8::1:0:0:1");	       /* the first of equals */
+	check_gid("2001:db8:0:1:1:1:1:1"); /* one zero group is not shortened */
+	check_gid("2001:0:0:1::1");        /* the longest run */
+	check_gid("2001:db8::1:0:0:1");    /* the first of equals */
 	check_gid("1:2:3:4:5:6:7:8");
 	check_gid("1:2:3:4:5:6::");
 	check_gid("::3:4:5:6:7:8");
@@ -224,8 +224,7 @@ static void test_addresses_print_as_people_write_them(void **state)
 	check_format(ACM_ADDRESS_NAME,
 		     (const uint8_t *)"0123456789012345678901234567890123456789"
 				      "012345678901234567890123",
-		     64,
-		     "0123456789012345678901234567890123456789012345678901234567890123");
+		     64, "0123456789012345678901234567890123456789012345678901234567890123");
 }
 
 static void test_no_address_prints_as_nothing(void **state)

@@ -15,17 +15,17 @@
 
 #define REQUEST_ROOM (ACM_CLIENT_REQUEST_MAX + 2 * ACM_CLIENT_RECORD_LENGTH)
 
-#define TID "0102030405060708"
+#define TID              "0102030405060708"
 #define HEADER_RESOLVE_1 "01010000 0000 5800" TID
 #define HEADER_RESOLVE_2 "01010000 0000 a000" TID
 /* A record: flags, type, reserved, info. */
-#define SOURCE_NAME "01000000 0100 0000 6e6f646530 31 00*58."
+#define SOURCE_NAME      "01000000 0100 0000 6e6f646530 31 00*58."
 #define DESTINATION_NAME "02000000 0100 0000 4e4f444530 32 00*58."
-#define DESTINATION_IP "02000000 0200 0000 0a000002 00*60."
-#define PATH_INFO \
-	"0000000000001234" \
-	"fe80000000000000 0002c90300000002" \
-	"fe80000000000000 0002c90300000001" \
+#define DESTINATION_IP   "02000000 0200 0000 0a000002 00*60."
+#define PATH_INFO                                                                                  \
+	"0000000000001234"                                                                         \
+	"fe80000000000000 0002c90300000002"                                                        \
+	"fe80000000000000 0002c90300000001"                                                        \
 	"0007 0003 000abc40 11 81 ffff 1235 84 87 92 09 00*6."
 
 static const struct acm_path golden_path = {
@@ -127,8 +127,7 @@ static void test_resolve_by_name(void **state)
 	assert_false(request.query_sa);
 	assert_false(request.no_delay);
 	check_encodes_to(&request,
-			 HEADER_RESOLVE_2 SOURCE_NAME
-			 "02000000 0100 0000 6e6f64653032 00*58.");
+			 HEADER_RESOLVE_2 SOURCE_NAME "02000000 0100 0000 6e6f64653032 00*58.");
 }
 
 static void test_resolve_by_every_type(void **state)
@@ -304,9 +303,10 @@ static void test_malformed_resolves(void **state)
 			ACM_STATUS_INVALID);
 }
 
-#define PATH_RECORD(dgid, dlid, slid, mtu, rate) \
-	HEADER_RESOLVE_1 "00000000 1000 0000" "00*8." dgid "00*16." dlid slid \
-	"00000000 00 00 0000 0000" mtu rate "00 00 00*6."
+#define PATH_RECORD(dgid, dlid, slid, mtu, rate)                                                   \
+	HEADER_RESOLVE_1 "00000000 1000 0000"                                                      \
+			 "00*8." dgid "00*16." dlid slid "00000000 00 00 0000 0000" mtu rate       \
+			 "00 00 00*6."
 
 static void test_paths_out_of_range(void **state)
 {
@@ -443,7 +443,7 @@ static void check_bad_reply(const char *hex)
 	free(frame);
 }
 
-#define PATH_ANSWER "2b000000 1000 0000" PATH_INFO
+#define PATH_ANSWER   "2b000000 1000 0000" PATH_INFO
 #define SOURCE_ANSWER "01000000 0200 0000 0a000001 00*60."
 
 static void test_path_answers(void **state)
@@ -541,10 +541,10 @@ static void test_counter_answers(void **state)
 	free(frame);
 }
 
-#define ENDPOINT_BODY \
-	"0002c90300000001 02 04 0000 8001 0002" \
-	"61636d70 00*60." \
-	"6e6f64653031 00*58." \
+#define ENDPOINT_BODY                                                                              \
+	"0002c90300000001 02 04 0000 8001 0002"                                                    \
+	"61636d70 00*60."                                                                          \
+	"6e6f64653031 00*58."                                                                      \
 	"78*64."
 
 static void test_endpoint_answers(void **state)
@@ -566,8 +566,8 @@ static void test_endpoint_answers(void **state)
 	(void)state;
 	memset(addresses[1], 'x', ACM_ADDRESS_MAX);
 	check_reply_bytes(&reply, "01830001 0000 00e0" TID ENDPOINT_BODY);
-	assert_int_equal(
-		decode_reply_hex("01830001 0000 00e0" TID ENDPOINT_BODY, &frame, &reply), 0);
+	assert_int_equal(decode_reply_hex("01830001 0000 00e0" TID ENDPOINT_BODY, &frame, &reply),
+			 0);
 	assert_int_equal(reply.endpoint.index, 1);
 	assert_int_equal(reply.endpoint.device_guid, 0x0002c90300000001);
 	assert_int_equal(reply.endpoint.port, 2);
@@ -603,11 +603,10 @@ static void test_more_addresses_than_a_length_can_say(void **state)
 {
 	static uint8_t bytes[1 << 17];
 	static const char addresses[1023][ACM_ADDRESS_MAX];
-	struct acm_reply reply = {.opcode = ACM_OPCODE_ENDPOINT,
-				  .kind = ACM_REQUEST_ENDPOINT,
-				  .endpoint = {.provider = "",
-					       .address_count = 1022,
-					       .addresses = addresses}};
+	struct acm_reply reply = {
+		.opcode = ACM_OPCODE_ENDPOINT,
+		.kind = ACM_REQUEST_ENDPOINT,
+		.endpoint = {.provider = "", .address_count = 1022, .addresses = addresses}};
 
 	(void)state;
 	assert_int_equal(acm_client_encode_reply(&reply, bytes, sizeof(bytes)),

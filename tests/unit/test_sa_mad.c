@@ -13,7 +13,7 @@
 
 #include "support/hostile_bytes.h"
 
-#define TID "1122334455667788"
+#define TID       "1122334455667788"
 #define TID_VALUE 0x1122334455667788
 /* Behind the attribute: reserved, modifier, RMPP, SM key. */
 #define MIDDLE "0000 00000000 00*12. 00*8."
@@ -22,22 +22,24 @@
 #define SGID "fe80000000000000 0002c90300000001"
 #define MGID "ff154001ffff0003 0400000000000000"
 
-#define PATH_ANSWER \
-	"01030281 0000 0000" TID "0035" MIDDLE "0008 0000 00*8." \
-	"00*8." DGID SGID "0007 0003 00000040 00 80 ffff 0005 84 87 92 00 00*6." "00*136."
-#define MCMEMBER_ANSWER \
-	"01030281 0000 0000" TID "0038" MIDDLE "0007 0000 00*8." \
-	MGID SGID "80010000 c004 84 00 ffff 83 92 00000000 51 00 0000" "00*148."
+#define PATH_ANSWER                                                                                \
+	"01030281 0000 0000" TID "0035" MIDDLE "0008 0000 00*8."                                   \
+	"00*8." DGID SGID "0007 0003 00000040 00 80 ffff 0005 84 87 92 00 00*6."                   \
+	"00*136."
+#define MCMEMBER_ANSWER                                                                            \
+	"01030281 0000 0000" TID "0038" MIDDLE "0007 0000 00*8." MGID SGID                         \
+	"80010000 c004 84 00 ffff 83 92 00000000 51 00 0000"                                       \
+	"00*148."
 
 #define AT_PATH_DGID 64
 #define AT_PATH_DLID 96
 #define AT_PATH_SLID 98
-#define AT_PATH_MTU 110
+#define AT_PATH_MTU  110
 #define AT_PATH_RATE 111
-#define AT_MC_MGID 56
-#define AT_MC_MLID 92
-#define AT_MC_MTU 94
-#define AT_MC_RATE 98
+#define AT_MC_MGID   56
+#define AT_MC_MLID   92
+#define AT_MC_MTU    94
+#define AT_MC_RATE   98
 
 static const struct acm_mcmember golden_member = {
 	.mgid = {{0xff, 0x15, 0x40, 0x01, 0xff, 0xff, 0x00, 0x03, 0x04}},
@@ -102,7 +104,8 @@ static void test_path_get_with_every_component(void **state)
 	acm_sa_encode_path_get(&path, TID_VALUE, mad);
 	check_mad(mad, "01030201 0000 0000" TID "0035" MIDDLE "0000 0000 00000000003fff3f"
 		       "0000000000001234" DGID SGID
-		       "0007 0003 0abcde40 11 82 8001 1235 84 07 52 00 00*6." "00*136.");
+		       "0007 0003 0abcde40 11 82 8001 1235 84 07 52 00 00*6."
+		       "00*136.");
 	free(mad);
 }
 
@@ -162,14 +165,16 @@ static void test_joins(void **state)
 
 	(void)state;
 	acm_sa_encode_join(&golden_member, TID_VALUE, mad);
-	check_mad(mad, "01030202 0000 0000" TID "0038" MIDDLE "0000 0000 000000000001b3f7"
-		       MGID SGID "80010000 0000 84 00 ffff 83 00 00000000 51 00 0000" "00*148.");
+	check_mad(mad, "01030202 0000 0000" TID "0038" MIDDLE "0000 0000 000000000001b3f7" MGID SGID
+		       "80010000 0000 84 00 ffff 83 00 00000000 51 00 0000"
+		       "00*148.");
 	acm_sa_encode_leave(&golden_member, TID_VALUE, mad);
-	check_mad(mad, "01030215 0000 0000" TID "0038" MIDDLE "0000 0000 0000000000010003"
-		       MGID SGID "00*16. 01 00 0000" "00*148.");
+	check_mad(mad, "01030215 0000 0000" TID "0038" MIDDLE "0000 0000 0000000000010003" MGID SGID
+		       "00*16. 01 00 0000"
+		       "00*148.");
 	acm_sa_encode_group_get(&golden_member.mgid, TID_VALUE, mad);
-	check_mad(mad, "01030201 0000 0000" TID "0038" MIDDLE "0000 0000 0000000000000001"
-		       MGID "00*184.");
+	check_mad(mad, "01030201 0000 0000" TID "0038" MIDDLE "0000 0000 0000000000000001" MGID
+		       "00*184.");
 	free(mad);
 }
 

@@ -75,7 +75,7 @@ static void test_lines(void **state)
 				  .endpoint = 2,
 				  .port = 1,
 				  .pkey = 0x8001,
-				  .status = (enum acm_status)-12},
+				  .status = (enum acm_status) - 12},
 	      "endpoint port=1 endpoint=2 status=-12 pkey=0x8001 open=0");
 	check(&(struct acm_trace){.type = ACM_TRACE_JOIN_FAILED, .endpoint = 1},
 	      "join_failed endpoint=1 mad_status=0x0000");
@@ -93,8 +93,7 @@ static void test_lines(void **state)
 
 static bool is_snake_case(const char *text)
 {
-	return *text != '\0' &&
-	       strspn(text, "abcdefghijklmnopqrstuvwxyz_") == strlen(text);
+	return *text != '\0' && strspn(text, "abcdefghijklmnopqrstuvwxyz_") == strlen(text);
 }
 
 static void test_every_type_and_counter_has_a_name_of_its_own(void **state)
