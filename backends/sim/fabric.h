@@ -68,4 +68,11 @@ struct sim_loss {
 int sim_fabric_set_loss(struct sim_fabric *fabric, uint32_t node, uint8_t port,
 			const struct sim_loss *loss);
 
+/*
+ * Takes down the link at `port` of `node`, or restores it: packets over it, in both directions, are lost as
+ * SIM_DROP_LINK. Its subnet manager learns of that elsewhere (ibsim_control.h). 0, or -ENODEV: no link there.
+ */
+int sim_fabric_cut_link(struct sim_fabric *fabric, uint32_t node, uint8_t port);
+int sim_fabric_mend_link(struct sim_fabric *fabric, uint32_t node, uint8_t port);
+
 #endif

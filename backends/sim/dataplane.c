@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "dataplane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QPN_MULTICAST 0xffffffu
+/* A Q_Key with this bit stands for the sending queue pair's own (IBA vol. 1, 10.2.5). */
+#define QKEY_OWN 0x80000000u
+
+int sim_dataplane_init(struct sim_dataplane *plane, const struct sim_topology *topology,
+		       uint64_t seed, const struct sim_dataplane_hooks *hooks)
+{
+	int error;
+
+	*plane = (struct sim_dataplane){.hooks = *hooks};
+	error = sim_wiring_init(&plane->wiring, topology, seed);
+	if (error)
+		return error;
+	sim_walk_init(&plane->walk, &plane->wiring);
+	plane->ports = calloc((size_t)plane->wiring.port_count + 1, sizeof(*plane->ports));
+	error = plane->ports ? sim_queue_pairs_init(&plane->pairs, plane->wiring.port_count, seed)
+			     : -ENOMEM;
+	if (error)
+		sim_dataplane_free(plane);
+	return error;
+}
+
+void sim_dataplane_free(struct sim_dataplane *plane)
+{
+	struct sim_arrival arrival;
+
+	while (sim_packet_queue_pop(&plane->queue, ACM_NEVER, &arrival))
+		sim_packets_release(&plane->packets, arrival.packet);
+	sim_packet_queue_free(&plane->queue);
+	sim_packets_free(&plane->packets);
+	sim_queue_pairs_free(&plane->pairs);
+	sim_walk_free(&plane->walk);
+	sim_wiring_free(&plane->wiring);
+	free(plane->ports);
+	plane->ports = NULL;
+}
+
+void sim_dataplane_set_tables(struct sim_dataplane *plane, const struct sim_tables *tables)
+{
+	plane->walk.tables = tables;
+}
+
+/* ---- sending ---- */
+
+static bool is_multicast(uint16_t lid)
+{
+	return lid >= ACM_LID_MULTICAST;
+}
+
+static bool is_lid_of(const struct sim_port_state *port, uint16_t lid)
+{
+	return port->lid && lid >= port->lid && lid < port->lid + (1u << port->lmc);
+}
+
+static int check(const struct sim_dataplane *plane, const struct sim_queue_pair *from,
+		 const struct acm_datagram *datagram)
+{
+	const struct sim_port_state *port = &plane->ports[from->options.port];
+	bool to_all = datagram->qpn == QPN_MULTICAST;
+
+	if (datagram->length > ACM_DATAGRAM_MAX)
+		return -EMSGSIZE;
+	if (datagram->dlid == 0 || datagram->dlid == ACM_LID_PERMISSIVE ||
+	    datagram->qpn > QPN_MULTICAST || datagram->path_bits >> port->lmc)
+		return -EINVAL;
+	if (is_multicast(datagram->dlid) != to_all || (to_all && datagram->dgid.raw[0] != 0xff))
+		return -EINVAL;
+	if (port->state != ACM_PORT_ACTIVE)
+		return -ENETDOWN;
+	return 0;
+}
+
+static void fill_in(struct sim_packet *packet, const struct sim_queue_pair *from,
+		    const struct acm_datagram *datagram)
+{
+	const struct sim_queue_pair_options *options = &from->options;
+
+	packet->dlid = datagram->dlid;
+	packet->slid = (uint16_t)(options->facts->lid + datagram->path_bits);
+	packet->pkey = options->facts->pkeys[options->pkey_index];
+	packet->qkey = datagram->qkey & QKEY_OWN ? options->qkey : datagram->qkey;
+	packet->qpn = datagram->qpn;
+	packet->source_qpn = from->number;
+	packet->sl = datagram->sl;
+	packet->flow_label = datagram->flow_label;
+	packet->hop_limit = datagram->hop_limit;
+	packet->traffic_class = datagram->traffic_class;
+	packet->sgid = options->facts->gids[0];
+	packet->dgid = datagram->dgid;
+	packet->length = datagram->length;
+	if (datagram->length)
+		memcpy(packet->payload, datagram->payload, datagram->length);
+}
+
+/* The walk's result; room has been reserved. */
+static void launch(struct sim_dataplane *plane, struct sim_packet *packet, uint64_t now)
+{
+	const struct sim_walk *walk = &plane->walk;
+
+	plane->stats.copies += walk->count;
+	for (uint32_t i = 0; i < walk->count; i++) {
+		const struct sim_end *end = &walk->ends[i];
+
+		if (!end->arrived) {
+			plane->stats.dropped[end->cause]++;
+			continue;
+		}
+		sim_packet_queue_push(&plane->queue, now + end->delay, packet, end->port);
+		packet->references++;
+		packet->in_flight++;
+		plane->stats.in_flight++;
+	}
+}
+
+/* A copy that does not leave the sender's port. */
+static void launch_local(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port,
+			 uint64_t now)
+{
+	sim_packet_queue_push(&plane->queue, now, packet, port);
+	packet->references++;
+	packet->in_flight++;
+	plane->stats.copies++;
+	plane->stats.in_flight++;
+}
+
+static int route(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port,
+		 uint64_t now)
+{
+	bool multicast = is_multicast(packet->dlid), local;
+	int error = 0;
+
+	/* Others at this port that are attached get the port's own copy as the sender does. */
+	local = multicast ? sim_attachment_match(plane->pairs.attachments[port], &packet->dgid) !=
+				    NULL
+			  : is_lid_of(&plane->ports[port], packet->dlid);
+	plane->walk.count = 0;
+	if (multicast)
+		error = sim_walk_multicast(&plane->walk, port, packet->dlid, packet->length);
+	else if (!local)
+		error = sim_walk_unicast(&plane->walk, port, packet->dlid, packet->length);
+	if (!error)
+		error = sim_packet_queue_reserve(&plane->queue, plane->walk.count + 1);
+	if (error)
+		return error;
+	if (local)
+		launch_local(plane, packet, port, now);
+	launch(plane, packet, now);
+	return 0;
+}
+
+int sim_dataplane_send(struct sim_dataplane *plane, struct sim_queue_pair *from,
+		       const struct acm_datagram *datagram, uint64_t now)
+{
+	struct sim_packet *packet;
+	int error = check(plane, from, datagram);
+
+	if (error)
+		return error;
+	if (from->sending == SIM_SEND_DEPTH) {
+		from->blocked = true;
+		return -EAGAIN;
+	}
+	packet = sim_packets_take(&plane->packets);
+	if (!packet)
+		return -ENOMEM;
+	fill_in(packet, from, datagram);
+	error = route(plane, packet, from->options.port, now);
+	if (!error) {
+		plane->stats.sent++;
+		from->sending += packet->in_flight != 0;
+	}
+	sim_packets_release(&plane->packets, packet);
+	return error;
+}
+
+/* ---- arriving ---- */
+
+uint64_t sim_dataplane_next(const struct sim_dataplane *plane)
+{
+	return sim_packet_queue_next(&plane->queue);
+}
+
+static bool pkeys_match(uint16_t a, uint16_t b)
+{
+	return ((a ^ b) & ~ACM_PKEY_FULL) == 0 && ((a | b) & ACM_PKEY_FULL) != 0;
+}
+
+static void drop(struct sim_dataplane *plane, enum sim_drop cause)
+{
+	plane->stats.dropped[cause]++;
+}
+
+static void accept_copy(struct sim_dataplane *plane, struct sim_queue_pair *to,
+			struct sim_packet *packet)
+{
+	const struct sim_queue_pair_options *options = &to->options;
+
+	if (!pkeys_match(packet->pkey, options->facts->pkeys[options->pkey_index])) {
+		drop(plane, SIM_DROP_PKEY);
+	} else if (packet->qkey != options->qkey) {
+		drop(plane, SIM_DROP_QKEY);
+	} else if (to->held == options->recv_depth || !plane->hooks.receive(to, packet)) {
+		drop(plane, SIM_DROP_NO_BUFFER);
+	} else {
+		to->held++;
+		packet->references++;
+		plane->stats.delivered++;
+	}
+}
+
+static void arrive_at_group(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port)
+{
+	const struct sim_attachment *at =
+		sim_attachment_match(plane->pairs.attachments[port], &packet->dgid);
+
+	if (!at)
+		drop(plane, SIM_DROP_NO_QP);
+	while (at) {
+		accept_copy(plane, at->queue_pair, packet);
+		at = sim_attachment_match(at->next, &packet->dgid);
+		plane->stats.copies += at != NULL; /* the port makes one more */
+	}
+}
+
+static void arrive_at_port(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port)
+{
+	const struct sim_port_state *state = &plane->ports[port];
+	struct sim_queue_pair *to;
+
+	if (state->state != ACM_PORT_ACTIVE) {
+		drop(plane, SIM_DROP_NO_ROUTE);
+	} else if (is_multicast(packet->dlid)) {
+		arrive_at_group(plane, packet, port);
+	} else if (!is_lid_of(state, packet->dlid)) {
+		drop(plane, SIM_DROP_NO_ROUTE);
+	} else {
+		to = sim_queue_pairs_find(&plane->pairs, packet->qpn);
+		if (to && to->options.port == port)
+			accept_copy(plane, to, packet);
+		else
+			drop(plane, SIM_DROP_NO_QP);
+	}
+}
+
+/* The last copy has arrived: the sender, if it is still there, may send one more. */
+static void return_slot(struct sim_dataplane *plane, const struct sim_packet *packet)
+{
+	struct sim_queue_pair *from = sim_queue_pairs_find(&plane->pairs, packet->source_qpn);
+
+	if (!from)
+		return;
+	from->sending--;
+	if (from->blocked && from->sending <= SIM_SEND_DEPTH / 2) {
+		from->blocked = false;
+		plane->hooks.writable(from);
+	}
+}
+
+bool sim_dataplane_arrive(struct sim_dataplane *plane, uint64_t now)
+{
+	struct sim_arrival arrival;
+
+	if (!sim_packet_queue_pop(&plane->queue, now, &arrival))
+		return false;
+	plane->stats.in_flight--;
+	arrive_at_port(plane, arrival.packet, arrival.port);
+	if (--arrival.packet->in_flight == 0)
+		return_slot(plane, arrival.packet);
+	sim_packets_release(&plane->packets, arrival.packet);
+	return true;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The transport (acmite/transport.h) that a fabric gives to one of its hosts, as the fabric sees
+ * it, and the part of the fabric that transports work on.
+ */
+#ifndef ACMITE_SIM_TRANSPORT_H
+#define ACMITE_SIM_TRANSPORT_H
+
+#include "dataplane.h"
+#include "sa_transactions.h"
+#include "transport_events.h"
+
+struct sim_transport;
+
+/* What transports of one fabric share. */
+struct sim_fabric_core {
+	const struct sim_topology *topology;
+	struct sim_control *control;
+	struct sim_dataplane plane; /* its stats are the fabric's */
+	struct sim_transactions transactions;
+	struct sim_transport **transports; /* by node, NULL: not attached */
+	uint64_t now;                      /* what process() saw last */
+	struct sim_transport *sa_refused;  /* those whose sa_send() gave -EAGAIN */
+};
+
+/* For a host that has none; it enters itself in core->transports, and leaves it when destroyed. */
+int sim_transport_create(struct sim_fabric_core *core, uint32_t node,
+			 struct acm_transport **transport);
+
+/* The data plane's hooks: the queue pairs' owners are transports. */
+extern const struct sim_dataplane_hooks sim_transport_hooks;
+
+/* What the control tells. 0 or -ENOMEM. */
+int sim_transport_sa_answered(struct sim_transport *transport, uint64_t cookie, const uint8_t *mad,
+			      uint32_t length);
+int sim_transport_sa_failed(struct sim_transport *transport, uint64_t cookie, int status);
+int sim_transport_port_changed(struct sim_transport *transport, uint8_t port,
+			       const struct acm_port_facts *facts);
+int sim_transport_reregister(struct sim_transport *transport, uint8_t port);
+/* Tells all whose SA request was refused that it is worth trying again. */
+int sim_transport_sa_writable(struct sim_fabric_core *core);
+
+#endif
