@@ -107,6 +107,7 @@ refuses backends/sim/x.c '#include <infiniband/verbs.h>'
 refuses daemon/x.c '#include "core.h"'
 refuses daemon/x.c '#include <jansson.h>'
 refuses cli/x.c '#include "core.h"'
+refuses engine/x.c '#include SOMETHING'
 refuses cli/deep/x.c '#include "core.h"'
 rm -rf "$tree"
 mkdir "$tree"

@@ -59,11 +59,16 @@ for part in "${!angle[@]}"; do
 	for file in "$part"/**/*.[ch]; do
 		files=$((files + 1))
 		while IFS=: read -r line text; do
-			header=$(sed -E 's/^[^<"]*[<"]([^>"]*)[>"].*/\1/' <<<"$text")
-			case $text in
-			*'<'*) check_angle "$part" "$file:$line" "$header" ;;
-			*) check_quoted "$part" "$file:$line" "$header" ;;
-			esac
+			if ! [[ $text =~ [\<\"]([^\>\"]*) ]]; then
+				echo "$file:$line: includes what only the preprocessor knows"
+				faults=$((faults + 1))
+				continue
+			fi
+			if [[ $text == *'<'* ]]; then
+				check_angle "$part" "$file:$line" "${BASH_REMATCH[1]}"
+			else
+				check_quoted "$part" "$file:$line" "${BASH_REMATCH[1]}"
+			fi
 		done < <(grep -nE '^[[:space:]]*#[[:space:]]*include' "$file" || true)
 	done
 done

@@ -16,7 +16,7 @@ is_source() {
 	case $1 in
 	*.[ch] | *.cmake | *.sh | */CMakeLists.txt) return 0 ;;
 	esac
-	[ "$(head -c 2 "$1" | tr -d '\0')" = '#!' ]
+	[[ ${first[0]:-} == '#!'* ]]
 }
 
 files=0
@@ -25,11 +25,12 @@ while IFS= read -r -d '' file; do
 	case $name in
 	*.py | *.pyx | *.pyi) fault "$name: Python" ;;
 	esac
+	mapfile -t -n 3 first <"$file" 2>/dev/null
 	is_source "$file" || continue
 	files=$((files + 1))
-	head -n 3 "$file" | grep -qF 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause' ||
+	[[ ${first[*]} == *'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause'* ]] ||
 		fault "$name: no SPDX line for the licence in its first three lines"
-	head -n 1 "$file" | grep -qE '^#!.*python' && fault "$name: Python"
+	[[ ${first[0]:-} != '#!'*python* ]] || fault "$name: Python"
 	case $name in
 	engine/*.[ch] | backends/*.[ch] | daemon/*.[ch] | cli/*.[ch] | include/*.[ch])
 		lines=$(wc -l <"$file")
