@@ -183,7 +183,7 @@ static int add_path(json_t *object, const struct acm_path *path)
 	       json_object_set_new(object, "dlid", json_integer(path->dlid)) |
 	       json_object_set_new(object, "slid", json_integer(path->slid)) |
 	       json_object_set_new(object, "sl", json_integer(path->sl)) |
-	       json_object_set_new(object, "mtu", json_integer(acm_mtu_bytes(path->mtu))) |
+	       json_object_set_new(object, "mtu_bytes", json_integer(acm_mtu_bytes(path->mtu))) |
 	       json_object_set_new(object, "rate_gbps", json_real(rate_gbps(path))) |
 	       json_object_set_new(object, "pkey", json_hex(path->pkey, 4)) |
 	       json_object_set_new(object, "packet_life_us",

@@ -86,7 +86,7 @@ json_t *json_text(const char *text)
 
 bool json_finish(json_t *json)
 {
-	int error = json ? json_dumpf(json, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER) : -1;
+	int error = json ? json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) : -1;
 
 	json_decref(json);
 	if (!error)
