@@ -55,9 +55,10 @@ static void test_all_options(void **state)
 	struct outcome o;
 
 	(void)state;
-	parse(&o, "-P --backend sim --fabric f.yaml --control ibsim --node node01 --socket /tmp/a.sock"
-		  " -A addr -O opts --lenient --scratch /tmp/x --no-peers --seed 0x10"
-		  " --ready-timeout 5 --check-config");
+	parse(&o,
+	      "-P --backend sim --fabric f.yaml --control ibsim --node node01 --socket /tmp/a.sock"
+	      " -A addr -O opts --lenient --scratch /tmp/x --no-peers --seed 0x10"
+	      " --ready-timeout 5 --check-config");
 	assert_int_equal(o.outcome, COMMAND_LINE_RUN);
 	assert_string_equal(o.err, "");
 	assert_false(o.line.background);
