@@ -376,8 +376,8 @@ static void apply(struct options *options, const char *path, unsigned int line, 
 	const char *field;
 
 	if (!option) {
-		problems_error(problems, path, line, "there is no option %s; docs/acmited.md lists them",
-			       name);
+		problems_error(problems, path, line,
+			       "there is no option %s; docs/acmited.md lists them", name);
 		return;
 	}
 	if (!*value) {
