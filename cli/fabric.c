@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "topology.h"
+#include "topology_json.h"
 
 static const char usage[] =
 	"Usage: acmite fabric check [--json] FILE...\n"
@@ -147,7 +148,7 @@ struct format {
 static const struct format formats[] = {
 	{"ibsim", export_ibsim},
 	{"dot", sim_topology_write_dot},
-	{"json", sim_topology_write_json},
+	{"json", acmite_topology_write_json},
 };
 
 static const struct format *find_format(const char *name)

@@ -44,6 +44,8 @@ struct sim_link {
 };
 
 enum sim_speed { SIM_SDR, SIM_DDR, SIM_QDR, SIM_FDR, SIM_EDR, SIM_HDR, SIM_NDR, SIM_XDR };
+/* "sdr" ... "xdr", as in topology files; static. */
+const char *sim_speed_name(enum sim_speed speed);
 
 struct sim_member {
 	uint32_t node;
@@ -98,7 +100,6 @@ uint32_t sim_topology_find(const struct sim_topology *topology, const char *name
 /* Exports. 0 or negative errno of the stream. */
 int sim_topology_write_ibsim(const struct sim_topology *topology, FILE *out);
 int sim_topology_write_dot(const struct sim_topology *topology, FILE *out);
-int sim_topology_write_json(const struct sim_topology *topology, FILE *out);
 /* OpenSM's partitions.conf for it. */
 int sim_topology_write_partitions(const struct sim_topology *topology, FILE *out);
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include "topology_json.h"
 #include "topology_text.h"
 
 static const char fabric[] = "fabric: two \"ports\"\n"
@@ -101,7 +102,7 @@ static void graphviz(void **state)
 static void json(void **state)
 {
 	struct sim_topology *t = load_text(fabric);
-	char *text = written(sim_topology_write_json, t);
+	char *text = written(acmite_topology_write_json, t);
 	json_t *root = json_loads(text, 0, NULL);
 	const char *name, *sm, *speed, *ip, *ip6, *end;
 	int mtu, port;
@@ -139,7 +140,7 @@ static void a_stream_that_fails(void **state)
 	assert_non_null(full);
 	assert_int_equal(sim_topology_write_ibsim(t, full), -ENOSPC);
 	assert_int_equal(sim_topology_write_dot(t, full), -ENOSPC);
-	assert_true(sim_topology_write_json(t, full) < 0);
+	assert_true(acmite_topology_write_json(t, full) < 0);
 	fclose(full);
 	sim_topology_free(t);
 }
