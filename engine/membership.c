@@ -318,7 +318,7 @@ void acm_group_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, co
 			fail(engine, group, status);
 		break;
 	case ACM_SA_PATH:
-		assert(!"a path is not a group's");
+		assert(sa->kind != ACM_SA_PATH);
 	}
 }
 
