@@ -529,14 +529,16 @@ void acm_reply_account(struct acm_engine *engine, struct acm_endpoint *endpoint,
 		       const struct acm_reply *reply)
 {
 	bool resolution = reply->kind == ACM_REQUEST_RESOLVE || reply->kind == ACM_REQUEST_PATH;
+	/* Asking for an endpoint behind the last is how clients count them: no error. */
+	bool error = resolution || reply->kind == ACM_REQUEST_MALFORMED;
 	struct acm_trace *trace;
 
 	acm_engine_count(engine, NULL, ACM_COUNTER_ANSWERS);
 	if (reply->status == ACM_STATUS_NO_DATA)
 		acm_engine_count(engine, endpoint, ACM_COUNTER_NODATA);
-	else if (reply->status != ACM_STATUS_OK)
+	else if (reply->status != ACM_STATUS_OK && error)
 		acm_engine_count(engine, endpoint, ACM_COUNTER_ERROR);
-	else if (resolution)
+	else if (reply->status == ACM_STATUS_OK && resolution)
 		acm_engine_count(engine, endpoint, ACM_COUNTER_RESOLVE);
 	trace = acm_engine_trace(engine, ACM_TRACE_REPLY);
 	if (!trace)
