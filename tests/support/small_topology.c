@@ -28,7 +28,7 @@ struct sim_topology *small_topology_star(uint32_t hosts)
 		 "switches:\n"
 		 "  - { name: switch1, ports: %" PRIu32 " }\n"
 		 "hosts:\n"
-		 "  - { name: \"node[1-%" PRIu32 "]\" }\n"
+		 "  - { name: \"node[1-%" PRIu32 "]\", device: mlx5_0 }\n"
 		 "links:\n"
 		 "  - \"node[1-%" PRIu32 "] -- switch1\"\n",
 		 hosts, hosts, hosts);
