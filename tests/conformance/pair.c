@@ -227,6 +227,20 @@ void pair_await_group(struct pair *pair, struct node *from, struct node *to, uin
 	assert_int_equal(to->event.type, ACM_EVENT_DATAGRAM);
 }
 
+uint16_t pair_gather(struct pair *pair)
+{
+	uint16_t mlid;
+
+	pair_open(pair);
+	mlid = pair_join(pair, &pair->nodes[0]);
+	assert_int_equal(pair_join(pair, &pair->nodes[1]), mlid);
+	pair_await_group(pair, &pair->nodes[0], &pair->nodes[1], mlid);
+	pair_await_group(pair, &pair->nodes[1], &pair->nodes[0], mlid);
+	for (int i = 0; i < 4; i++)
+		pair_flush(pair, &pair->nodes[i / 2], &pair->nodes[i % 2]);
+	return mlid;
+}
+
 /* ---- the SA ---- */
 
 int pair_ask_path(const struct node *from, const struct node *to, uint64_t tid, uint64_t cookie)

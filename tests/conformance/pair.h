@@ -60,6 +60,9 @@ struct acm_datagram pair_multicast(const struct pair *pair, uint16_t mlid);
 /* Sends to the group until the node has had one: from then on its tree is there. */
 void pair_await_group(struct pair *pair, struct node *from, struct node *to, uint16_t mlid);
 
+/* Has both join, and get what either sends; nothing is on its way afterwards. The MLID. */
+uint16_t pair_gather(struct pair *pair);
+
 /* Asks for the path to the other node. As sa_send(). */
 int pair_ask_path(const struct node *from, const struct node *to, uint64_t tid, uint64_t cookie);
 
