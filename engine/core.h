@@ -319,6 +319,8 @@ void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup,
 		       enum acm_status status);
 void acm_lookups_fail(struct acm_engine *engine, struct acm_endpoint *endpoint,
 		      enum acm_status status);
+/* The port or its SM is another now: routes that are being asked for are asked for anew. */
+void acm_lookups_ask_anew(struct acm_engine *engine, struct acm_endpoint *endpoint);
 /* Those that were blocked by the endpoint go on or fail. */
 void acm_lookups_unblock(struct acm_engine *engine, struct acm_endpoint *endpoint);
 void acm_lookup_expired(struct acm_engine *engine, struct acm_lookup *lookup);

@@ -218,7 +218,8 @@ static void pump(struct acm_engine *engine, struct acm_endpoint *endpoint)
 {
 	struct acm_lookup *lookup;
 
-	while ((lookup = endpoint->queue_first) && endpoint->fresh < engine->config.resolve_depth) {
+	while (acm_endpoint_ready(endpoint) && (lookup = endpoint->queue_first) &&
+	       endpoint->fresh < engine->config.resolve_depth) {
 		dequeue(lookup);
 		endpoint->fresh++;
 		lookup->phase = ACM_LOOKUP_FRESH;
@@ -347,6 +348,15 @@ void acm_lookups_unblock(struct acm_engine *engine, struct acm_endpoint *endpoin
 			continue;
 		lookup->phase = ACM_LOOKUP_NEW;
 		acm_lookup_run(engine, lookup);
+	}
+	pump(engine, endpoint); /* what was queued when the membership came in doubt */
+}
+
+void acm_lookups_ask_anew(struct acm_engine *engine, struct acm_endpoint *endpoint)
+{
+	for (struct acm_lookup *lookup = endpoint->lookups; lookup; lookup = lookup->next) {
+		if (lookup->phase == ACM_LOOKUP_ROUTE)
+			acm_sa_exchange_begin(engine, &lookup->sa, ACM_SA_PATH);
 	}
 }
 

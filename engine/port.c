@@ -141,6 +141,8 @@ static void refresh_endpoint(struct acm_engine *engine, struct acm_endpoint *end
 		if (endpoint->groups[i].state != ACM_GROUP_OFF)
 			acm_group_join(engine, &endpoint->groups[i]);
 	}
+	if (doubt->memberships)
+		acm_lookups_ask_anew(engine, endpoint);
 	acm_endpoint_update(engine, endpoint);
 }
 

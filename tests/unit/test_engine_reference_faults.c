@@ -212,6 +212,34 @@ static void a_new_sm_is_joined_anew_and_asked_anew(void **state)
 	cluster_destroy(&cluster);
 }
 
+/* 7: a question to the SM that is gone is put to the one that came */
+static void silent_old_sm(struct cluster *cluster, struct cluster_sa_query *query)
+{
+	query->silent = query->attribute == ACM_SA_ATTRIBUTE_PATH &&
+			cluster_port(cluster, 1)->sm_lid == CLUSTER_SM_LID;
+}
+
+static void a_route_under_way_is_asked_of_the_new_sm(void **state)
+{
+	struct cluster cluster = { 0 };
+	uint64_t id;
+
+	(void)state;
+	config.timeout = 10 * ACM_NSEC_PER_SEC;
+	cluster_init(&cluster, 2, &config);
+	cluster.on_sa = silent_old_sm;
+	cluster_start(&cluster);
+	id = cluster_ask(&cluster, 1, "node2");
+	cluster_run_for(&cluster, ACM_NSEC_PER_MSEC);
+	assert_false(cluster_answer(&cluster, id)->given);
+	cluster_port(&cluster, 1)->sm_lid = 101;
+	cluster_port_changed(&cluster, 1);
+	cluster_run_for(&cluster, ACM_NSEC_PER_MSEC);
+	assert_true(cluster_answer(&cluster, id)->given);
+	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_OK);
+	cluster_destroy(&cluster);
+}
+
 /* 7: partition removed */
 static void a_removed_partition_takes_its_routes_along(void **state)
 {
@@ -447,6 +475,7 @@ int main(void)
 		cmocka_unit_test_setup(names_are_one_in_any_case, reset),
 		cmocka_unit_test_setup(a_changed_lid_makes_routes_new, reset),
 		cmocka_unit_test_setup(a_new_sm_is_joined_anew_and_asked_anew, reset),
+		cmocka_unit_test_setup(a_route_under_way_is_asked_of_the_new_sm, reset),
 		cmocka_unit_test_setup(a_removed_partition_takes_its_routes_along, reset),
 		cmocka_unit_test_setup(a_changed_gid_is_the_new_source, reset),
 		cmocka_unit_test_setup(a_failed_join_is_tried_until_it_holds, reset),
