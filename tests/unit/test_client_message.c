@@ -72,7 +72,7 @@ static void decode_exact(const uint8_t *bytes, size_t length, struct acm_request
 
 static void decode_hex(const char *hex, struct acm_request *request)
 {
-	uint8_t bytes[REQUEST_ROOM];
+	uint8_t bytes[REQUEST_ROOM] = {0};
 	size_t length = from_hex(hex, bytes, sizeof(bytes));
 
 	assert_int_equal(acm_client_frame(bytes, length), (int)length);
