@@ -283,24 +283,35 @@ int acm_driver_start(struct acm_driver *driver, uint64_t now)
 	return driver->transport->ops->start(driver->transport);
 }
 
-int acm_driver_run(struct acm_driver *driver, uint64_t now)
+static int drain(struct acm_driver *driver)
 {
 	struct acm_event event;
 	int error = 0;
 
-	driver->now = now;
 	while (!error && driver->transport->ops->next_event(driver->transport, &event)) {
 		if (event.type == ACM_EVENT_WRITABLE) {
 			flush(driver);
 			error = tell_failures(driver);
 			continue;
 		}
-		event.time = now;
+		event.time = driver->now;
 		error = acm_driver_step(driver, &event);
 	}
-	if (!error && acm_engine_deadline(driver->engine) <= now) {
-		event = (struct acm_event){ .type = ACM_EVENT_DEADLINE, .time = now };
-		error = acm_driver_step(driver, &event);
+	return error;
+}
+
+int acm_driver_run(struct acm_driver *driver, uint64_t now)
+{
+	struct acm_event deadline = { .type = ACM_EVENT_DEADLINE, .time = now };
+	int error;
+
+	driver->now = now;
+	error = drain(driver);
+	/* What the deadline sets off may be done at once, and what that sets off be due. */
+	while (!error && acm_engine_deadline(driver->engine) <= now) {
+		error = acm_driver_step(driver, &deadline);
+		if (!error)
+			error = drain(driver);
 	}
 	return error;
 }

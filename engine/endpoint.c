@@ -4,6 +4,9 @@
 #include "memory.h"
 #include "partition.h"
 
+/* Far longer than any transport takes to say whether it has opened a queue pair. */
+#define OPEN_TIME (10 * ACM_NSEC_PER_SEC)
+
 struct acm_endpoint *acm_endpoint_find(const struct acm_engine *engine, uint32_t id)
 {
 	struct acm_endpoint *endpoint = engine->endpoints;
@@ -130,8 +133,8 @@ void acm_endpoint_destroy(struct acm_engine *engine, struct acm_endpoint *endpoi
 {
 	struct acm_endpoint **at = &engine->endpoints;
 
-	acm_lookups_fail(engine, endpoint, ACM_STATUS_NOT_CONNECTED);
 	close(engine, endpoint);
+	acm_lookups_fail(engine, endpoint, ACM_STATUS_NOT_CONNECTED);
 	acm_destination_cache_forget(&engine->cache, endpoint->id);
 	acm_deadlines_unregister(&engine->deadlines, &endpoint->timer);
 	while (*at != endpoint)
@@ -169,6 +172,7 @@ static void open(struct acm_engine *engine, struct acm_endpoint *endpoint)
 		return;
 	}
 	endpoint->state = ACM_ENDPOINT_OPENING;
+	acm_deadlines_arm(&engine->deadlines, &endpoint->timer, engine->now + OPEN_TIME);
 	queued->action.open.endpoint = endpoint->id;
 	queued->action.open.port = endpoint->port->facts.port;
 	queued->action.open.pkey = endpoint->pkey;
@@ -241,6 +245,7 @@ void acm_endpoint_suspend(struct acm_engine *engine, struct acm_endpoint *endpoi
 {
 	for (uint8_t i = 0; i < endpoint->group_count; i++)
 		acm_group_lost(engine, &endpoint->groups[i]);
+	endpoint->failed = false; /* that was then: what comes next is tried first */
 	acm_lookups_fail(engine, endpoint, ACM_STATUS_NOT_CONNECTED);
 }
 
@@ -258,6 +263,7 @@ void acm_endpoint_opened(struct acm_engine *engine, uint32_t id, int status, uin
 
 	if (!endpoint || endpoint->state != ACM_ENDPOINT_OPENING)
 		return;
+	acm_deadlines_disarm(&engine->deadlines, &endpoint->timer);
 	if (status) {
 		acm_action_queue_release(&engine->actions);
 		endpoint->state = ACM_ENDPOINT_CLOSED;
@@ -273,6 +279,11 @@ void acm_endpoint_opened(struct acm_engine *engine, uint32_t id, int status, uin
 
 void acm_endpoint_expired(struct acm_engine *engine, struct acm_endpoint *endpoint)
 {
+	if (endpoint->state == ACM_ENDPOINT_OPENING) {
+		close_queue_pair(engine, endpoint);
+		retry_later(engine, endpoint, "queue pair could not be opened");
+		return;
+	}
 	acm_endpoint_update(engine, endpoint);
 }
 

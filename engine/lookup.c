@@ -305,7 +305,6 @@ static void ask_route(struct acm_engine *engine, struct acm_lookup *lookup)
 {
 	lookup->phase = ACM_LOOKUP_ROUTE;
 	acm_engine_count(engine, lookup->endpoint, ACM_COUNTER_ROUTE_QUERY);
-	trace_lookup(engine, lookup, ACM_TRACE_SA_QUERY);
 	acm_sa_exchange_begin(engine, &lookup->sa, ACM_SA_PATH);
 }
 
@@ -340,13 +339,16 @@ void acm_lookups_unblock(struct acm_engine *engine, struct acm_endpoint *endpoin
 {
 	struct acm_lookup *next;
 
-	if (!acm_endpoint_ready(endpoint) && !endpoint->failed)
+	bool ready = acm_endpoint_ready(endpoint);
+
+	if (!ready && !endpoint->failed)
 		return;
 	for (struct acm_lookup *lookup = endpoint->lookups; lookup; lookup = next) {
 		next = lookup->next;
-		if (lookup->phase != ACM_LOOKUP_BLOCKED)
+		if (lookup->phase != ACM_LOOKUP_BLOCKED &&
+		    (ready || lookup->phase != ACM_LOOKUP_QUEUED))
 			continue;
-		lookup->phase = ACM_LOOKUP_NEW;
+		withdraw(engine, lookup);
 		acm_lookup_run(engine, lookup);
 	}
 	pump(engine, endpoint); /* what was queued when the membership came in doubt */
@@ -410,7 +412,8 @@ void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
 	}
 	/* One that asks the SA already asks for where the peer was; it starts anew where that moved. */
 	if (!lookup || by_path(lookup) ||
-	    (lookup->phase == ACM_LOOKUP_ROUTE && destination->route_known == ACM_UNKNOWN &&
+	    (lookup->phase == ACM_LOOKUP_ROUTE &&
+	     !acm_destination_has_route(engine, endpoint, destination) &&
 	     !memcmp(&lookup->constraint.dgid, &from->sgid, sizeof(from->sgid))))
 		return;
 	withdraw(engine, lookup);
@@ -440,6 +443,15 @@ void acm_lookup_encode(struct acm_engine *engine, struct acm_sa_exchange *sa, ui
 	acm_sa_encode_path_get(wanted, sa->tid, mad);
 }
 
+void acm_lookup_sa_sent(struct acm_engine *engine, const struct acm_sa_exchange *sa)
+{
+	const struct acm_lookup *lookup = ACM_CONTAINER(sa, struct acm_lookup, sa);
+	struct acm_trace *trace = trace_lookup(engine, lookup, ACM_TRACE_SA_QUERY);
+
+	if (trace)
+		trace->value = sa->tries;
+}
+
 static bool unset(const struct acm_gid *gid)
 {
 	static const struct acm_gid none;
@@ -454,6 +466,8 @@ static bool path_fits(const struct acm_lookup *lookup, const struct acm_path *pa
 	if (!unset(&wanted->dgid) && memcmp(&path->dgid, &wanted->dgid, sizeof(path->dgid)))
 		return false;
 	if (wanted->dlid && path->dlid != wanted->dlid)
+		return false;
+	if (wanted->slid && path->slid != wanted->slid)
 		return false;
 	return !memcmp(&path->sgid, &wanted->sgid, sizeof(path->sgid)) &&
 	       acm_port_has_lid(lookup->endpoint->port, path->slid) &&

@@ -10,6 +10,9 @@
 
 #include <assert.h>
 
+/* Far longer than any transport takes to say whether it has attached. */
+#define ATTACH_TIME (10 * ACM_NSEC_PER_SEC)
+
 #define JOIN_STATE_FULL 1u
 #define SCOPE_SITE_LOCAL 5u
 
@@ -33,13 +36,19 @@ int acm_group_init(struct acm_engine *engine, struct acm_group *group,
 	return error;
 }
 
+/* An attach under way stays so: whether it holds has to be known, whatever comes of the join. */
 static void stop(struct acm_engine *engine, struct acm_group *group)
 {
 	acm_sa_exchange_stop(engine, &group->sa);
 	acm_deadlines_disarm(&engine->deadlines, &group->timer);
+	group->state = ACM_GROUP_OFF;
+}
+
+static void forget_attach(struct acm_engine *engine, struct acm_group *group)
+{
 	acm_slot_table_remove(&engine->slots, group->attach_cookie);
 	group->attach_cookie = 0;
-	group->state = ACM_GROUP_OFF;
+	group->attached = false;
 }
 
 static void detach(struct acm_engine *engine, struct acm_group *group)
@@ -53,14 +62,15 @@ static void detach(struct acm_engine *engine, struct acm_group *group)
 	queued->action.group.endpoint = group->endpoint->id;
 	queued->action.group.mlid = group->record.mlid;
 	queued->action.group.mgid = group->mgid;
-	group->attached = false;
+	forget_attach(engine, group);
 }
 
 void acm_group_detached(struct acm_engine *engine, struct acm_group *group)
 {
-	if (group->attached)
-		acm_action_queue_release(&engine->actions);
-	group->attached = false;
+	if (!group->attached)
+		return;
+	acm_action_queue_release(&engine->actions);
+	forget_attach(engine, group);
 }
 
 void acm_group_fini(struct acm_engine *engine, struct acm_group *group)
@@ -103,13 +113,15 @@ void acm_group_lost(struct acm_engine *engine, struct acm_group *group)
 
 void acm_group_leave(struct acm_engine *engine, struct acm_group *group)
 {
+	/* A join without an answer may have reached the SM: it is taken back too. */
+	bool asked = group->state == ACM_GROUP_JOINING;
 	bool joined = group->state == ACM_GROUP_LIVE || group->state == ACM_GROUP_ATTACHING;
 	struct acm_leave *leave;
 
 	stop(engine, group);
 	detach(engine, group);
 	trace_group(engine, group, ACM_TRACE_LEFT, 0);
-	if (!joined || !acm_port_active(group->endpoint->port))
+	if ((!joined && !asked) || !acm_port_active(group->endpoint->port))
 		return;
 	leave = acm_memory_new(&engine->allocator, sizeof(*leave));
 	if (!leave)
@@ -119,6 +131,10 @@ void acm_group_leave(struct acm_engine *engine, struct acm_group *group)
 		return;
 	}
 	leave->record = group->record;
+	if (asked) {
+		leave->record.mgid = group->mgid;
+		leave->record.port_gid = group->endpoint->port->facts.gids[0];
+	}
 	leave->record.join_state = JOIN_STATE_FULL;
 	leave->next = engine->leaves;
 	engine->leaves = leave;
@@ -206,6 +222,12 @@ static void live(struct acm_engine *engine, struct acm_group *group)
 	acm_endpoint_membership_changed(engine, group->endpoint);
 }
 
+static void await_attach(struct acm_engine *engine, struct acm_group *group)
+{
+	group->state = ACM_GROUP_ATTACHING;
+	acm_deadlines_arm(&engine->deadlines, &group->timer, engine->now + ATTACH_TIME);
+}
+
 static void attach(struct acm_engine *engine, struct acm_group *group)
 {
 	struct acm_queued_action *queued = NULL;
@@ -225,7 +247,7 @@ static void attach(struct acm_engine *engine, struct acm_group *group)
 		return;
 	}
 	group->attached = true;
-	group->state = ACM_GROUP_ATTACHING;
+	await_attach(engine, group);
 	queued->action.group.cookie = group->attach_cookie;
 	queued->action.group.endpoint = group->endpoint->id;
 	queued->action.group.mlid = group->record.mlid;
@@ -240,12 +262,14 @@ void acm_group_attached(struct acm_engine *engine, uint64_t cookie, int status)
 		return;
 	acm_slot_table_remove(&engine->slots, cookie);
 	group->attach_cookie = 0;
-	if (status) {
+	if (status)
 		acm_group_detached(engine, group);
+	if (group->state != ACM_GROUP_ATTACHING)
+		return; /* it joins anew, and attaches again where it has to */
+	if (status)
 		fail(engine, group, 0);
-	} else {
+	else
 		live(engine, group);
-	}
 }
 
 static bool record_fits(const struct acm_group *group, const struct acm_mcmember *record)
@@ -269,10 +293,12 @@ static void joined(struct acm_engine *engine, struct acm_group *group, const uin
 	if (group->attached && group->record.mlid != record.mlid)
 		detach(engine, group);
 	group->record = record;
-	if (group->attached)
-		live(engine, group);
-	else
+	if (!group->attached)
 		attach(engine, group);
+	else if (group->attach_cookie)
+		await_attach(engine, group);
+	else
+		live(engine, group);
 }
 
 static void explained(struct acm_engine *engine, const struct acm_group *group, const uint8_t *mad,
@@ -281,7 +307,8 @@ static void explained(struct acm_engine *engine, const struct acm_group *group, 
 	struct acm_mcmember record;
 	struct acm_trace *trace;
 
-	if (!mad || status || acm_sa_decode_mcmember(mad, length, &record))
+	if (!mad || status || acm_sa_decode_mcmember(mad, length, &record) ||
+	    memcmp(&record.mgid, &group->mgid, sizeof(record.mgid)))
 		return;
 	trace = acm_engine_trace(engine, ACM_TRACE_GROUP_RECORD);
 	if (!trace)
@@ -324,6 +351,12 @@ void acm_group_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, co
 
 void acm_group_expired(struct acm_engine *engine, struct acm_group *group)
 {
+	if (group->state == ACM_GROUP_ATTACHING) {
+		/* Whether it was attached will never be known: detached it is certainly not. */
+		detach(engine, group);
+		fail(engine, group, 0);
+		return;
+	}
 	if (group->state == ACM_GROUP_LIVE) {
 		/* A check: joining again is what a member may do at any time, and it tells the MLID. */
 		acm_engine_count(engine, NULL, ACM_COUNTER_JOINS);

@@ -114,12 +114,14 @@ static struct doubt doubt_of(const struct acm_engine *engine, const struct acm_p
 			     const struct acm_port_facts *new)
 {
 	bool gid = memcmp(&old->gids[0], &new->gids[0], sizeof(old->gids[0])) != 0;
+	bool table = old->gid_count != new->gid_count ||
+		     memcmp(old->gids, new->gids, sizeof(old->gids)) != 0;
 	bool subnet = memcmp(&old->gids[0], &new->gids[0], 8) != 0;
 	bool sm = old->sm_lid != new->sm_lid;
 	bool lid = old->lid != new->lid || old->lmc != new->lmc;
 	bool link = old->state != new->state || old->mtu != new->mtu || old->rate != new->rate;
 	struct doubt doubt = { .memberships = gid || sm || lid,
-			       .routes = gid || sm || lid || link,
+			       .routes = table || sm || lid || link,
 			       .addresses = subnet };
 
 	/* Without the SA, what was learned as an address is the route. */
@@ -163,6 +165,8 @@ void acm_port_changed(struct acm_engine *engine, const struct acm_port_facts *fa
 	port->facts = *facts;
 	if (acm_port_active(port))
 		match_partitions(engine, port);
+	else
+		acm_leaves_forget(engine, port); /* the SM drops the members itself */
 	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
 		if (at->port == port)
 			refresh_endpoint(engine, at, &doubt);
@@ -176,7 +180,10 @@ void acm_port_reregister(struct acm_engine *engine, uint32_t number)
 	if (!port || !acm_port_active(port))
 		return;
 	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
-		for (uint8_t i = 0; at->port == port && i < at->group_count; i++)
+		/* One that is being opened joins when it is. */
+		if (at->port != port || at->state != ACM_ENDPOINT_OPEN)
+			continue;
+		for (uint8_t i = 0; i < at->group_count; i++)
 			acm_group_join(engine, &at->groups[i]);
 	}
 }

@@ -68,31 +68,41 @@ static struct acm_path *reply_path(struct acm_engine *engine, struct routed *rou
 	return routed->waiter ? &routed->waiter->reply.path : &engine->immediate.path;
 }
 
+static void append(struct acm_lookup *lookup, struct routed *routed)
+{
+	if (routed->source_picked) {
+		routed->waiter->reply.has_source = true;
+		routed->waiter->reply.source = *routed->source;
+	}
+	acm_waiter_append(lookup, routed->waiter);
+}
+
 /* Hangs the request on the look-up of its destination, which begins where there is none. */
 static void wait_for(struct acm_engine *engine, struct routed *routed,
 		     struct acm_destination *destination)
 {
 	bool under_way = destination->lookup != NULL;
-	struct acm_lookup *lookup = acm_lookup_of(engine, routed->endpoint, destination,
-						  routed->source, &routed->constraint);
-	struct acm_waiter *waiter = routed->waiter;
+	struct acm_lookup *lookup;
 
-	if (lookup && !waiter && !routed->request->no_delay)
-		waiter = acm_waiter_create(engine, routed->request);
-	if (!lookup || (!waiter && !routed->request->no_delay)) {
+	if (!routed->waiter && !routed->request->no_delay)
+		routed->waiter = acm_waiter_create(engine, routed->request);
+	if (!routed->waiter && !routed->request->no_delay) {
 		finish(engine, routed, ACM_STATUS_NO_MEMORY);
-	} else if (routed->request->no_delay) {
-		finish(engine, routed, ACM_STATUS_NO_DATA);
-	} else {
-		if (routed->source_picked) {
-			waiter->reply.has_source = true;
-			waiter->reply.source = *routed->source;
-		}
-		acm_waiter_append(lookup, waiter);
-		if (under_way)
-			acm_engine_count(engine, NULL, ACM_COUNTER_COALESCED);
+		return;
 	}
-	if (lookup && !under_way)
+	lookup = acm_lookup_of(engine, routed->endpoint, destination, routed->source,
+			       &routed->constraint);
+	if (!lookup) {
+		finish(engine, routed, ACM_STATUS_NO_MEMORY);
+		return;
+	}
+	if (under_way)
+		acm_engine_count(engine, NULL, ACM_COUNTER_COALESCED);
+	if (routed->request->no_delay)
+		finish(engine, routed, ACM_STATUS_NO_DATA);
+	else
+		append(lookup, routed);
+	if (!under_way)
 		acm_lookup_run(engine, lookup);
 }
 
@@ -247,8 +257,8 @@ static uint8_t path_key(const struct acm_path *path, uint8_t key[PATH_KEY_MAX])
 
 	memcpy(at, &path->dgid, sizeof(path->dgid));
 	at += sizeof(path->dgid);
-	memcpy(at, (const uint8_t *)&path->sgid + 8, 8); /* on one port the prefix is the same */
-	at += 8;
+	memcpy(at, &path->sgid, sizeof(path->sgid));
+	at += sizeof(path->sgid);
 	at = put(at, path->service_id, 8);
 	at = put(at, path->dlid, 2);
 	at = put(at, path->slid, 2);

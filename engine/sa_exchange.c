@@ -77,6 +77,8 @@ static bool transmit(struct acm_engine *engine, struct acm_sa_exchange *sa)
 	sa->state = ACM_SA_SENT;
 	sa->port->in_flight++;
 	acm_engine_count(engine, NULL, ACM_COUNTER_SA_SENT);
+	if (sa->kind == ACM_SA_PATH)
+		acm_lookup_sa_sent(engine, sa);
 	return true;
 }
 
@@ -94,7 +96,8 @@ static void pump(struct acm_engine *engine, struct acm_port *port)
 {
 	struct acm_sa_exchange *sa;
 
-	while ((sa = port->queue_first) && port->in_flight < port->window) {
+	/* When a port goes down all that waits here is given up at once: nothing is sent meanwhile. */
+	while (acm_port_active(port) && (sa = port->queue_first) && port->in_flight < port->window) {
 		dequeue(sa);
 		send(engine, sa);
 	}
