@@ -384,6 +384,8 @@ static void cancel(struct sim_transport *transport, uint64_t fabric_cookie)
 
 	core->control->ops->sa_cancel(core->control, fabric_cookie);
 	sim_transactions_take(&core->transactions, fabric_cookie, &owner, &cookie);
+	/* Whoever cannot be told for lack of memory is told with the next answer. */
+	sim_transport_sa_writable(core);
 }
 
 static bool is_sa_event_of(const struct sim_queued_event *queued, const void *argument)

@@ -388,7 +388,7 @@ static uint64_t deadline(struct sim_control *base)
 {
 	const struct fake_control *control = fake_of(base);
 
-	return control->count && !control->holding ? 0 : ACM_NEVER;
+	return control->count && control->event_limit ? 0 : ACM_NEVER;
 }
 
 static int process(struct sim_control *base, uint64_t now)
@@ -402,11 +402,12 @@ static int next_event(struct sim_control *base, struct sim_control_event *event)
 {
 	struct fake_control *control = fake_of(base);
 
-	if (!control->count || control->holding)
+	if (!control->count || !control->event_limit)
 		return 0;
 	control->pulled = control->queue[control->first];
 	control->first = (control->first + 1) % FAKE_QUEUE_MAX;
 	control->count--;
+	control->event_limit--;
 	*event = control->pulled.event;
 	if (event->type == SIM_CONTROL_SA_ANSWER) {
 		event->mad = control->pulled.mad;
@@ -511,6 +512,7 @@ struct fake_control *fake_control_create(const struct sim_topology *topology)
 	control->base.ops = &operations;
 	control->topology = topology;
 	control->sa_window = FAKE_QUEUE_MAX;
+	control->event_limit = UINT32_MAX;
 	control->queue = get_memory(FAKE_QUEUE_MAX, sizeof(*control->queue));
 	number_ports(control);
 	for (uint32_t i = 0; i < topology->partition_count; i++)

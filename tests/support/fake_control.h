@@ -41,9 +41,9 @@ struct fake_control {
 	uint32_t first, count;
 
 	/* For tests to set: */
-	uint32_t sa_window; /* more answers than that are not kept: sa_send() gives -EAGAIN */
-	bool holding;       /* answers and events wait */
-	int sa_failure;     /* not 0: SA requests end with that status */
+	uint32_t sa_window;   /* more answers than that are not kept: sa_send() gives -EAGAIN */
+	uint32_t event_limit; /* answers and events given out from now on; those after it wait */
+	int sa_failure;       /* not 0: SA requests end with that status */
 	/* And to read: */
 	uint32_t refresh_count;
 	uint32_t cancel_count;

@@ -256,6 +256,10 @@ static void loses_a_group_without_a_tree(void **state)
 	assert_int_equal(sim_walk_multicast(world.walk, port_of(&world, "left1"), mlid, 0), 0);
 	assert_int_equal(world.walk->count, 1);
 	assert_lost(world.walk->ends[0], SIM_DROP_NO_ROUTE);
+	world.control->tables.switches[1].mft[0][0] = 1 << 4; /* only where it came from */
+	assert_int_equal(sim_walk_multicast(world.walk, port_of(&world, "left1"), mlid, 0), 0);
+	assert_int_equal(world.walk->count, 1);
+	assert_lost(world.walk->ends[0], SIM_DROP_NO_ROUTE);
 	assert_int_equal(sim_walk_multicast(world.walk, port_of(&world, "left1"), mlid + 1, 0), 0);
 	assert_lost(world.walk->ends[0], SIM_DROP_NO_ROUTE); /* never joined */
 	assert_int_equal(sim_walk_multicast(world.walk, port_of(&world, "left1"), 0xfffe, 0), 0);
@@ -282,6 +286,61 @@ static void a_loop_of_multicast_trees_ends(void **state)
 			world.walk->ends[i].cause == SIM_DROP_HOP_LIMIT;
 	assert_int_equal(lost, 2); /* one each way round */
 	assert_true(count_ends(&world, "right1") > 1);
+	tear_down(&world);
+}
+
+static void a_loop_in_a_large_fabric_ends_after_its_hops(void **state)
+{
+	struct plane world;
+	uint16_t mlid;
+
+	(void)state;
+	set_up(&world,
+	       small_topology_parse("fabric: loop\n"
+				    "switches:\n"
+				    "  - { name: \"switch[1-100]\", ports: 8 }\n"
+				    "hosts:\n"
+				    "  - { name: left }\n"
+				    "  - { name: right }\n"
+				    "links:\n"
+				    "  - \"left -- switch1\"\n"
+				    "  - \"right -- switch2\"\n"
+				    "  - { join: \"switch1 -- switch2\", count: 2 }\n"),
+	       1);
+	mlid = join(&world, "left");
+	join(&world, "right");
+	for (int i = 0; i < 2; i++)
+		world.control->tables.switches[i].mft[0][0] = 0xe;
+	assert_int_equal(sim_walk_multicast(world.walk, port_of(&world, "left"), mlid, 0), 0);
+	/* Once at the first switch, then two copies, one each way round. */
+	assert_int_equal(world.walk->visit_count, 1 + 2 * SIM_HOPS_MAX);
+	tear_down(&world);
+}
+
+static void copies_that_multiply_in_a_loop_end(void **state)
+{
+	struct plane world;
+	uint16_t mlid;
+
+	(void)state;
+	set_up(&world,
+	       small_topology_parse("fabric: storm\n"
+				    "switches:\n"
+				    "  - { name: \"switch[1-2]\", ports: 8 }\n"
+				    "hosts:\n"
+				    "  - { name: left }\n"
+				    "  - { name: right }\n"
+				    "links:\n"
+				    "  - \"left -- switch1\"\n"
+				    "  - \"right -- switch2\"\n"
+				    "  - { join: \"switch1 -- switch2\", count: 4 }\n"),
+	       1);
+	mlid = join(&world, "left");
+	join(&world, "right");
+	for (int i = 0; i < 2; i++)
+		world.control->tables.switches[i].mft[0][0] = 0x3e;
+	assert_int_equal(sim_walk_multicast(world.walk, port_of(&world, "left"), mlid, 0), 0);
+	assert_true(world.walk->count < 1000);
 	tear_down(&world);
 }
 
@@ -483,6 +542,8 @@ int main(void)
 		cmocka_unit_test(reaches_each_member_once),
 		cmocka_unit_test(loses_a_group_without_a_tree),
 		cmocka_unit_test(a_loop_of_multicast_trees_ends),
+		cmocka_unit_test(a_loop_in_a_large_fabric_ends_after_its_hops),
+		cmocka_unit_test(copies_that_multiply_in_a_loop_end),
 		cmocka_unit_test(a_mask_names_the_packets_that_die),
 		cmocka_unit_test(a_rate_is_drawn_from_the_seed_alone),
 		cmocka_unit_test(refuses_rates_out_of_range),

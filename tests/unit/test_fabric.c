@@ -75,6 +75,7 @@ static void arrives_when_the_links_say(void **state)
 	(void)state;
 	world_set_up_star(&world, 2);
 	assert_int_equal(sim_fabric_process(world.fabric, 1000), 0);
+	assert_int_equal(sim_fabric_process(world.fabric, 500), 0); /* it does not go back */
 	world_send(&world, 0, world_unicast_to(&world, 1));
 	assert_int_equal(sim_fabric_deadline(world.fabric), 1000 + way);
 	assert_int_equal(sim_fabric_process(world.fabric, 1000 + way - 1), 0);
@@ -235,6 +236,23 @@ static void one_event_covers_changes_that_wait(void **state)
 	world_tear_down(&world);
 }
 
+static int ask_for_group(struct world *world, int i, uint64_t cookie)
+{
+	struct acm_transport *transport = world->nodes[i].transport;
+	struct acm_mcmember member = {.mgid = world_group,
+				      .port_gid = world_facts(world, i)->gids[0],
+				      .qkey = ACM_QKEY,
+				      .mtu = 4,
+				      .rate = 3,
+				      .pkey = ACM_PKEY_DEFAULT,
+				      .scope = 5,
+				      .join_state = 1};
+	uint8_t mad[ACM_MAD_LENGTH];
+
+	acm_sa_encode_join(&member, cookie, mad);
+	return transport->ops->sa_send(transport, 0, 0, mad, cookie);
+}
+
 /* ---- buffers ---- */
 
 static void drops_without_a_buffer_and_recovers(void **state)
@@ -275,10 +293,12 @@ static void bounds_what_is_on_its_way(void **state)
 	assert_int_equal(world_try_send(&world, 0, &datagram), -EAGAIN);
 	assert_int_equal(world_try_send(&world, 0, &datagram), -EAGAIN);
 	assert_int_equal(world_stats(&world).sent, SIM_SEND_DEPTH);
+	world.control->sa_window = 0;
+	assert_int_equal(ask_for_group(&world, 0, 5), -EAGAIN);
 	assert_false(world_pull(&world.nodes[0]));
 	world_run(&world);
 	world_expect(&world.nodes[0], ACM_EVENT_WRITABLE);
-	assert_false(world_pull(&world.nodes[0])); /* once */
+	assert_false(world_pull(&world.nodes[0])); /* one for both */
 	world_send(&world, 0, datagram);
 	/* A receiver that does not read holds nobody up. */
 	world_run(&world);
@@ -369,23 +389,6 @@ static void says_why_it_ended(void **state)
 
 /* ---- the SA ---- */
 
-static int ask_for_group(struct world *world, int i, uint64_t cookie)
-{
-	struct acm_transport *transport = world->nodes[i].transport;
-	struct acm_mcmember member = {.mgid = world_group,
-				      .port_gid = world_facts(world, i)->gids[0],
-				      .qkey = ACM_QKEY,
-				      .mtu = 4,
-				      .rate = 3,
-				      .pkey = ACM_PKEY_DEFAULT,
-				      .scope = 5,
-				      .join_state = 1};
-	uint8_t mad[ACM_MAD_LENGTH];
-
-	acm_sa_encode_join(&member, cookie, mad);
-	return transport->ops->sa_send(transport, 0, 0, mad, cookie);
-}
-
 static void maps_cookies_of_different_nodes(void **state)
 {
 	struct world world;
@@ -438,6 +441,32 @@ static void passes_sa_failures_and_refusals_on(void **state)
 	world_tear_down(&world);
 }
 
+static void says_when_the_sa_has_room(void **state)
+{
+	struct world world;
+
+	(void)state;
+	world_set_up_star(&world, 2);
+	world.control->sa_window = 3;
+	world.control->event_limit = 1;
+	for (uint64_t cookie = 1; cookie <= 3; cookie++)
+		assert_int_equal(ask_for_group(&world, 0, cookie), 0);
+	assert_int_equal(ask_for_group(&world, 1, 9), -EAGAIN);
+	assert_false(world_pull(&world.nodes[1]));
+	/* One is answered, the others wait. */
+	world_run(&world);
+	world_expect(&world.nodes[1], ACM_EVENT_WRITABLE);
+	assert_int_equal(ask_for_group(&world, 1, 9), 0);
+	assert_int_equal(ask_for_group(&world, 1, 10), -EAGAIN);
+	assert_int_equal(sim_fabric_process(world.fabric, 1), 0);
+	assert_false(world_pull(&world.nodes[1]));
+	/* One is cancelled. */
+	world.nodes[0].transport->ops->sa_cancel(world.nodes[0].transport, 3);
+	world_expect(&world.nodes[1], ACM_EVENT_WRITABLE);
+	assert_int_equal(ask_for_group(&world, 1, 10), 0);
+	world_tear_down(&world);
+}
+
 static void cancels_what_a_destroyed_node_asked(void **state)
 {
 	struct world world;
@@ -476,6 +505,7 @@ int main(void)
 		cmocka_unit_test(says_why_it_ended),
 		cmocka_unit_test(maps_cookies_of_different_nodes),
 		cmocka_unit_test(passes_sa_failures_and_refusals_on),
+		cmocka_unit_test(says_when_the_sa_has_room),
 		cmocka_unit_test(cancels_what_a_destroyed_node_asked),
 	};
 

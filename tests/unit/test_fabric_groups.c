@@ -192,6 +192,27 @@ static void checks_partitions(void **state)
 	world_tear_down(&world);
 }
 
+static void empty_pkeys_are_no_partition(void **state)
+{
+	struct world world;
+	struct acm_transport *transport;
+
+	(void)state;
+	set_up_partition(&world);
+	fake_control_port(world.control, world.nodes[0].index, 1)->pkeys[1] = 0;
+	fake_control_tell(world.control, SIM_CONTROL_PORT, world.nodes[0].index, 1);
+	world_run(&world);
+	transport = world.nodes[0].transport;
+	assert_int_equal(transport->ops->open_endpoint(transport, 7, 0, 0, ACM_QKEY, 1), -ENOENT);
+	assert_int_equal(transport->ops->open_endpoint(transport, 7, 0, 0x8000, ACM_QKEY, 1),
+			 -ENOENT);
+	assert_int_equal(transport->ops->open_endpoint(transport, 7, 0, 0x8010, ACM_QKEY, 1),
+			 -ENOENT);
+	/* Equality is 15 bits. */
+	assert_int_equal(transport->ops->open_endpoint(transport, 7, 0, 0x7fff, ACM_QKEY, 1), 0);
+	world_tear_down(&world);
+}
+
 static void sees_a_changed_pkey_table(void **state)
 {
 	struct world world;
@@ -233,6 +254,11 @@ static void checks_qkeys(void **state)
 	world_run(&world);
 	assert_int_equal(world_take_datagrams(&world, 1), 0);
 	world_assert_drops(&world, SIM_DROP_QKEY, 2);
+	datagram = world_unicast_to(&world, 0);
+	datagram.qkey = 0x80000000;
+	world_send(&world, 0, datagram);
+	world_run(&world);
+	assert_int_equal(world_take_datagrams(&world, 0), 1);
 	world_tear_down(&world);
 }
 
@@ -246,6 +272,7 @@ int main(void)
 		cmocka_unit_test(stops_after_detaching),
 		cmocka_unit_test(reaches_all_queue_pairs_of_a_port),
 		cmocka_unit_test(checks_partitions),
+		cmocka_unit_test(empty_pkeys_are_no_partition),
 		cmocka_unit_test(sees_a_changed_pkey_table),
 		cmocka_unit_test(checks_qkeys),
 	};
