@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ibsim_pool.h"
+#include "ibsim_requests.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,34 +20,8 @@
 #define RETRY_AFTER (50 * ACM_NSEC_PER_MSEC)
 /* Of reading and sending in one call: the caller has other things to do as well. */
 #define ROUNDS_MAX 64
-/* The transaction id on the wire: ibsim overwrites the top 16 bits. */
-#define INDEX_BITS 17
-#define SEQUENCE_BITS 31
-
-enum request_state { REQUEST_FREE, REQUEST_WAITING, REQUEST_SENT };
-
-struct request {
-	enum request_state state;
-	uint32_t index;
-	uint32_t sequence; /* changes with each use */
-	uint32_t node;
-	uint32_t attachment; /* while its answer is waited for there, NONE */
-	struct ibsim_address to;
-	ibsim_answer *answer; /* NULL: cancelled, but ibsim still has it */
-	void *context;
-	uint64_t cookie;
-	uint64_t tid; /* the sender's */
-	uint64_t sent;
-	struct request *previous, *next; /* its node's queue, or the list of those sent */
-	uint8_t mad[ACM_MAD_LENGTH];
-};
-
-struct request_list {
-	struct request *first, *last;
-};
-
 struct node {
-	struct request_list queue;
+	struct ibsim_request_list queue;
 	uint32_t attachment;
 	bool waits; /* is in the ring of nodes that wait for an attachment */
 	uint32_t next;
@@ -74,10 +49,8 @@ struct ibsim_pool {
 	uint32_t node_count;
 	struct node *nodes;
 	uint32_t first_waiting, last_waiting;
-	struct request **requests; /* by index */
-	uint32_t request_count, request_limit;
-	struct request_list unused;
-	struct request_list sent; /* oldest first; as many as `window` tells */
+	struct ibsim_requests requests;
+	struct ibsim_request_list sent; /* oldest first; as many as `window` tells */
 	uint32_t window;
 	uint64_t last_sent;
 	uint64_t last_answer; /* of an SM, not of ibsim itself */
@@ -86,88 +59,6 @@ struct ibsim_pool {
 	int epoll_fd;
 	struct attachment attachments[IBSIM_POOL_ATTACHMENTS];
 };
-
-static void list_append(struct request_list *list, struct request *request)
-{
-	request->next = NULL;
-	request->previous = list->last;
-	if (list->last)
-		list->last->next = request;
-	else
-		list->first = request;
-	list->last = request;
-}
-
-static void list_remove(struct request_list *list, struct request *request)
-{
-	if (request->previous)
-		request->previous->next = request->next;
-	else
-		list->first = request->next;
-	if (request->next)
-		request->next->previous = request->previous;
-	else
-		list->last = request->previous;
-}
-
-static int grow_requests(struct ibsim_pool *pool)
-{
-	uint32_t limit = pool->request_limit ? 2 * pool->request_limit : 64;
-	struct request **requests;
-
-	if (pool->request_limit >= IBSIM_POOL_REQUESTS_MAX)
-		return -EAGAIN;
-	requests = realloc(pool->requests, limit * sizeof(struct request *));
-	if (!requests)
-		return -ENOMEM;
-	pool->requests = requests;
-	pool->request_limit = limit;
-	return 0;
-}
-
-static int take_request(struct ibsim_pool *pool, struct request **request)
-{
-	int error;
-
-	*request = pool->unused.first;
-	if (*request) {
-		list_remove(&pool->unused, *request);
-		return 0;
-	}
-	if (pool->request_count == pool->request_limit) {
-		error = grow_requests(pool);
-		if (error)
-			return error;
-	}
-	*request = calloc(1, sizeof(struct request));
-	if (!*request)
-		return -ENOMEM;
-	(*request)->index = pool->request_count;
-	pool->requests[pool->request_count++] = *request;
-	return 0;
-}
-
-static void free_request(struct ibsim_pool *pool, struct request *request)
-{
-	request->state = REQUEST_FREE;
-	request->answer = NULL;
-	list_append(&pool->unused, request);
-}
-
-static uint64_t wire_tid(const struct request *request)
-{
-	return (uint64_t)request->sequence << INDEX_BITS | request->index;
-}
-
-static struct request *find_sent(const struct ibsim_pool *pool, uint64_t tid)
-{
-	uint32_t index = (uint32_t)(tid & ((1u << INDEX_BITS) - 1));
-	uint32_t sequence = (uint32_t)(tid >> INDEX_BITS) & ((1u << SEQUENCE_BITS) - 1);
-	struct request *request = index < pool->request_count ? pool->requests[index] : NULL;
-
-	return request && request->state == REQUEST_SENT && request->sequence == sequence ? request
-											  : NULL;
-}
 
 static void push_waiting(struct ibsim_pool *pool, uint32_t node)
 {
@@ -198,15 +89,14 @@ static uint32_t pop_waiting(struct ibsim_pool *pool)
 int ibsim_pool_send(struct ibsim_pool *pool, uint32_t node, const struct ibsim_address *to,
 		    const uint8_t *mad, ibsim_answer *answer, void *context, uint64_t cookie)
 {
-	struct request *request;
+	struct ibsim_request *request;
 	int error;
 
 	assert(node < pool->node_count && answer);
-	error = take_request(pool, &request);
+	error = ibsim_requests_take(&pool->requests, &request);
 	if (error)
 		return error;
-	request->state = REQUEST_WAITING;
-	request->sequence = (request->sequence + 1) & ((1u << SEQUENCE_BITS) - 1);
+	request->state = IBSIM_REQUEST_WAITING;
 	request->node = node;
 	request->attachment = NONE;
 	request->to = *to;
@@ -215,14 +105,14 @@ int ibsim_pool_send(struct ibsim_pool *pool, uint32_t node, const struct ibsim_a
 	request->cookie = cookie;
 	request->tid = ibsim_mad_tid(mad);
 	memcpy(request->mad, mad, ACM_MAD_LENGTH);
-	ibsim_mad_set_tid(request->mad, wire_tid(request));
-	list_append(&pool->nodes[node].queue, request);
+	ibsim_mad_set_tid(request->mad, ibsim_request_wire_tid(request));
+	ibsim_request_list_append(&pool->nodes[node].queue, request);
 	push_waiting(pool, node);
 	return 0;
 }
 
 /* Nobody waits for its answer any more; ibsim may still have it. */
-static void release_attachment(struct ibsim_pool *pool, struct request *request)
+static void release_attachment(struct ibsim_pool *pool, struct ibsim_request *request)
 {
 	if (request->attachment == NONE)
 		return;
@@ -230,22 +120,22 @@ static void release_attachment(struct ibsim_pool *pool, struct request *request)
 	request->attachment = NONE;
 }
 
-static void finish(struct ibsim_pool *pool, struct request *request, int status, const uint8_t *mad)
+static void finish(struct ibsim_pool *pool, struct ibsim_request *request, int status, const uint8_t *mad)
 {
 	ibsim_answer *answer = request->answer;
 	void *context = request->context;
 	uint64_t cookie = request->cookie;
 
 	release_attachment(pool, request);
-	list_remove(&pool->sent, request);
+	ibsim_request_list_remove(&pool->sent, request);
 	pool->window--;
-	free_request(pool, request);
+	ibsim_requests_give_back(&pool->requests, request);
 	if (answer)
 		answer(context, cookie, status, mad);
 }
 
 /* Tells its owner, but keeps it: ibsim has it, so it counts in the window. */
-static void disown(struct ibsim_pool *pool, struct request *request, int status)
+static void disown(struct ibsim_pool *pool, struct ibsim_request *request, int status)
 {
 	ibsim_answer *answer = request->answer;
 
@@ -257,17 +147,17 @@ static void disown(struct ibsim_pool *pool, struct request *request, int status)
 
 void ibsim_pool_cancel(struct ibsim_pool *pool, ibsim_answer *answer, uint64_t cookie)
 {
-	for (uint32_t i = 0; i < pool->request_count; i++) {
-		struct request *request = pool->requests[i];
+	for (uint32_t i = 0; i < pool->requests.count; i++) {
+		struct ibsim_request *request = pool->requests.all[i];
 
 		if (request->answer != answer || request->cookie != cookie)
 			continue;
-		if (request->state == REQUEST_SENT) {
+		if (request->state == IBSIM_REQUEST_SENT) {
 			release_attachment(pool, request);
 			request->answer = NULL;
 		} else {
-			list_remove(&pool->nodes[request->node].queue, request);
-			free_request(pool, request);
+			ibsim_request_list_remove(&pool->nodes[request->node].queue, request);
+			ibsim_requests_give_back(&pool->requests, request);
 		}
 		return;
 	}
@@ -275,9 +165,9 @@ void ibsim_pool_cancel(struct ibsim_pool *pool, ibsim_answer *answer, uint64_t c
 
 void ibsim_pool_fail(struct ibsim_pool *pool, ibsim_answer *answer, int status)
 {
-	struct request *next;
+	struct ibsim_request *next;
 
-	for (struct request *request = pool->sent.first; request; request = next) {
+	for (struct ibsim_request *request = pool->sent.first; request; request = next) {
 		next = request->next;
 		if (request->answer == answer)
 			finish(pool, request, status, NULL);
@@ -325,16 +215,16 @@ static void send_waiting(struct ibsim_pool *pool, uint32_t index)
 	struct node *node = &pool->nodes[a->node];
 
 	while (node->queue.first && window_is_open(pool) && !others_wait(pool, a)) {
-		struct request *request = node->queue.first;
+		struct ibsim_request *request = node->queue.first;
 		int error = ibsim_send_packet(a->fd, &request->to, request->mad);
 
 		if (error == -EAGAIN) {
 			set_blocked(pool, index, true);
 			return;
 		}
-		list_remove(&node->queue, request);
-		list_append(&pool->sent, request);
-		request->state = REQUEST_SENT;
+		ibsim_request_list_remove(&node->queue, request);
+		ibsim_request_list_append(&pool->sent, request);
+		request->state = IBSIM_REQUEST_SENT;
 		request->attachment = index;
 		request->sent = pool->now;
 		pool->window++;
@@ -458,7 +348,7 @@ static void process_control(struct ibsim_pool *pool, struct attachment *a)
 static void process_packet(struct ibsim_pool *pool, struct attachment *a,
 			   struct ibsim_packet *packet)
 {
-	struct request *request = find_sent(pool, ibsim_mad_tid(packet->mad));
+	struct ibsim_request *request = ibsim_requests_find_sent(&pool->requests, ibsim_mad_tid(packet->mad));
 	uint64_t tid;
 
 	/* Methods below 0x80 without a status are requests: nothing that this client answers. */
@@ -490,9 +380,9 @@ static void process_attachment(struct ibsim_pool *pool, uint32_t index)
 /* Requests that nobody will answer leave the window, and the attachments that wait for them. */
 static void expire(struct ibsim_pool *pool)
 {
-	struct request *next;
+	struct ibsim_request *next;
 
-	for (struct request *request = pool->sent.first; request; request = next) {
+	for (struct ibsim_request *request = pool->sent.first; request; request = next) {
 		next = request->next;
 		if (request->sent + PATIENCE > pool->now)
 			return;
@@ -630,9 +520,7 @@ void ibsim_pool_destroy(struct ibsim_pool *pool)
 		if (a->fd >= 0)
 			close(a->fd);
 	}
-	for (uint32_t i = 0; i < pool->request_count; i++)
-		free(pool->requests[i]);
-	free(pool->requests);
+	ibsim_requests_free(&pool->requests);
 	free(pool->nodes);
 	if (pool->epoll_fd >= 0)
 		close(pool->epoll_fd);
