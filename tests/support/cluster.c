@@ -7,16 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NODE_ENDPOINTS 4
+#define NODE_GROUPS    8
+
+struct cluster_endpoint {
+	uint32_t id; /* 0: none */
+	uint32_t qpn;
+	struct acm_gid groups[NODE_GROUPS];
+	uint64_t cookies[NODE_GROUPS]; /* of the attaches */
+	int group_count;
+};
+
 struct cluster_node {
 	struct cluster *cluster;
 	int number;
 	struct acm_engine *engine;
 	struct acm_port_facts facts;
-	uint32_t endpoint; /* the first that was opened */
-	uint32_t qpn;
+	struct cluster_endpoint endpoints[NODE_ENDPOINTS];
 	uint32_t opened;
-	struct acm_gid groups[8];
-	int group_count;
+	struct acm_gid memberships[NODE_GROUPS]; /* as the SA has them */
+	int membership_count;
 };
 
 /* Something that happens later at a node: an event with the bytes that it points to. */
@@ -53,7 +63,7 @@ static void release(void *context, void *memory, size_t size)
 
 struct acm_gid cluster_gid(int node)
 {
-	struct acm_gid gid = { .raw = { 0xfe, 0x80 } };
+	struct acm_gid gid = {.raw = {0xfe, 0x80}};
 
 	gid.raw[15] = (uint8_t)node;
 	return gid;
@@ -78,13 +88,14 @@ static void init_facts(struct acm_port_facts *facts, int node)
 
 int cluster_init_each(struct cluster *cluster, int nodes, const struct acm_engine_config *configs)
 {
-	struct acm_allocator allocator = { allocate, release, cluster };
+	struct acm_allocator allocator = {allocate, release, cluster};
 	uint64_t fail_at = cluster->fail_at;
 
 	assert(nodes <= CLUSTER_NODES_MAX);
 	memset(cluster, 0, sizeof(*cluster));
 	cluster->fail_at = fail_at;
 	cluster->now = ACM_NSEC_PER_SEC;
+	cluster->search_status = -ENOENT;
 	cluster->node_count = nodes;
 	cluster->nodes = calloc((size_t)nodes + 1, sizeof(*cluster->nodes));
 	for (int i = 1; i <= nodes; i++) {
@@ -114,6 +125,7 @@ void cluster_destroy(struct cluster *cluster)
 {
 	struct cluster_due *due;
 
+	cluster_check(cluster);
 	for (int i = 1; i <= cluster->node_count; i++)
 		acm_engine_destroy(cluster->nodes[i].engine);
 	while ((due = cluster->due)) {
@@ -142,25 +154,36 @@ static struct cluster_due *later(struct cluster *cluster, int node, uint64_t del
 	return due;
 }
 
-static bool in_group(const struct cluster_node *node, const struct acm_gid *mgid)
+/* Its place in a list of groups, -1. */
+static int place_of(const struct acm_gid *groups, int count, const struct acm_gid *mgid)
 {
-	for (int i = 0; i < node->group_count; i++) {
-		if (!memcmp(&node->groups[i], mgid, sizeof(*mgid)))
-			return true;
-	}
-	return false;
+	int i = 0;
+
+	while (i < count && memcmp(&groups[i], mgid, sizeof(*mgid)) != 0)
+		i++;
+	return i < count ? i : -1;
 }
 
-static void deliver(struct cluster *cluster, struct cluster_packet *packet)
+/* NULL: none has that id. */
+static struct cluster_endpoint *endpoint_of(struct cluster_node *node, uint32_t id)
 {
-	struct acm_event event = { .type = ACM_EVENT_DATAGRAM };
+	for (int i = 0; i < NODE_ENDPOINTS; i++) {
+		if (node->endpoints[i].id == id)
+			return &node->endpoints[i];
+	}
+	return NULL;
+}
+
+static void deliver(struct cluster *cluster, struct cluster_packet *packet, uint32_t endpoint)
+{
+	struct acm_event event = {.type = ACM_EVENT_DATAGRAM};
 	int copies;
 
 	packet->number = cluster->packets++;
 	packet->delay = CLUSTER_DELAY;
 	copies = cluster->on_packet ? cluster->on_packet(cluster, packet) : 1;
 	event.datagram = packet->datagram;
-	event.datagram.endpoint = cluster->nodes[packet->to].endpoint;
+	event.datagram.endpoint = endpoint;
 	for (; copies > 0; copies--) {
 		struct cluster_due *due = later(cluster, packet->to, packet->delay, &event);
 
@@ -169,18 +192,43 @@ static void deliver(struct cluster *cluster, struct cluster_packet *packet)
 	}
 }
 
-static void do_send(struct cluster_node *from, const struct acm_datagram *datagram)
+static bool reaches(const struct cluster_node *node, const struct cluster_endpoint *endpoint,
+		    const struct acm_datagram *datagram)
+{
+	if (!endpoint->qpn)
+		return false;
+	if (datagram->dgid.raw[0] == 0xff)
+		return place_of(endpoint->groups, endpoint->group_count, &datagram->dgid) >= 0;
+	return node->facts.lid == datagram->dlid && endpoint->qpn == datagram->qpn;
+}
+
+static void send_failed(struct cluster_node *node, uint64_t cookie)
+{
+	struct acm_event event = {.type = ACM_EVENT_SEND_FAILED};
+
+	event.failed.cookie = cookie;
+	event.failed.status = node->cluster->send_status;
+	later(node->cluster, node->number, 0, &event);
+}
+
+static void do_send(struct cluster_node *from, const struct acm_datagram *datagram, uint64_t cookie)
 {
 	struct cluster *cluster = from->cluster;
-	struct cluster_packet packet = { .from = from->number,
-					 .multicast = datagram->dgid.raw[0] == 0xff };
+	const struct cluster_endpoint *source = endpoint_of(from, datagram->endpoint);
+	struct cluster_packet packet = {.from = from->number,
+					.multicast = datagram->dgid.raw[0] == 0xff};
 
+	assert(source); /* nothing is sent from what is not open */
+	if (cluster->send_status) {
+		send_failed(from, cookie);
+		return;
+	}
 	memcpy(packet.payload, datagram->payload, datagram->length);
 	packet.answer = packet.payload[3] & 0x80;
 	packet.datagram = (struct acm_datagram_received){
 		.slid = from->facts.lid,
 		.sl = datagram->sl,
-		.source_qpn = from->qpn,
+		.source_qpn = source->qpn,
 		.sgid = from->facts.gids[0],
 		.dgid = datagram->dgid,
 		.hop_limit = datagram->hop_limit,
@@ -188,14 +236,14 @@ static void do_send(struct cluster_node *from, const struct acm_datagram *datagr
 	};
 	cluster->multicasts += packet.multicast;
 	for (int i = 1; i <= cluster->node_count; i++) {
-		struct cluster_packet copy = packet;
-		bool hit = packet.multicast ? in_group(&cluster->nodes[i], &datagram->dgid)
-					    : cluster->nodes[i].facts.lid == datagram->dlid &&
-						      cluster->nodes[i].qpn == datagram->qpn;
+		for (int j = 0; j < NODE_ENDPOINTS; j++) {
+			const struct cluster_endpoint *to = &cluster->nodes[i].endpoints[j];
+			struct cluster_packet copy = packet;
 
-		copy.to = i;
-		if (hit)
-			deliver(cluster, &copy);
+			copy.to = i;
+			if (reaches(&cluster->nodes[i], to, datagram))
+				deliver(cluster, &copy, to->id);
+		}
 	}
 }
 
@@ -205,22 +253,26 @@ static uint16_t load16(const uint8_t *at)
 }
 
 /* Offsets of the SA MAD (IBA vol. 1, 15.2.1.1) and of the two records. */
-#define MAD_METHOD 3
-#define MAD_TID 8
+#define MAD_METHOD    3
+#define MAD_TID       8
 #define MAD_ATTRIBUTE 16
-#define MAD_DATA 56
-#define PATH_DGID 8
-#define PATH_SGID 24
-#define PATH_DLID 40
+#define MAD_DATA      56
+#define PATH_DGID     8
+#define PATH_SGID     24
+#define PATH_DLID     40
+#define PATH_SLID     42
+#define PATH_PKEY     50
 #define MCMEMBER_PKEY 40
-#define MCMEMBER_MTU 38
+#define MCMEMBER_MTU  38
 #define MCMEMBER_RATE 42
 
-static void answer_path(struct cluster_node *from, const uint8_t *mad, uint16_t status, uint64_t tid,
-			uint8_t *reply)
+static void answer_path(struct cluster_node *from, const uint8_t *mad, uint16_t status,
+			uint64_t tid, uint8_t *reply)
 {
 	const uint8_t *record = mad + MAD_DATA;
-	struct acm_path path = { .slid = from->facts.lid, .dlid = load16(record + PATH_DLID) };
+	struct acm_path path = {.slid = load16(record + PATH_SLID),
+				.dlid = load16(record + PATH_DLID),
+				.pkey = load16(record + PATH_PKEY)};
 	struct cluster *cluster = from->cluster;
 
 	memcpy(&path.dgid, record + PATH_DGID, 16);
@@ -229,15 +281,19 @@ static void answer_path(struct cluster_node *from, const uint8_t *mad, uint16_t 
 		const struct acm_port_facts *facts = &cluster->nodes[i].facts;
 
 		if (!memcmp(&facts->gids[0], &path.dgid, 16))
-			path.dlid = facts->lid;
-		else if (path.dlid == facts->lid)
+			path.dlid = path.dlid ? path.dlid : facts->lid;
+		else if (path.dlid >= facts->lid && path.dlid < facts->lid + (1 << facts->lmc) &&
+			 !path.dgid.raw[0])
 			path.dgid = facts->gids[0];
 	}
+	if (!path.slid)
+		path.slid = from->facts.lid;
+	if (!path.pkey)
+		path.pkey = from->facts.pkeys[0];
 	if (!path.dlid && !status)
 		status = ACM_SA_NO_RECORDS << 8;
 	path.reversible = true;
 	path.path_count = 1;
-	path.pkey = from->facts.pkeys[0];
 	path.mtu = acm_mtu_code(4096);
 	path.rate = acm_rate_code(1000);
 	path.mtu_selector = path.rate_selector = path.packet_life_selector = 2;
@@ -248,13 +304,13 @@ static void answer_path(struct cluster_node *from, const uint8_t *mad, uint16_t 
 static void answer_mcmember(const uint8_t *mad, uint16_t status, uint64_t tid, uint8_t *reply)
 {
 	const uint8_t *record = mad + MAD_DATA;
-	struct acm_mcmember member = { .qkey = ACM_QKEY,
-				       .pkey = load16(record + MCMEMBER_PKEY),
-				       .mtu = record[MCMEMBER_MTU] & 0x3f,
-				       .rate = record[MCMEMBER_RATE] & 0x3f,
-				       .scope = 5,
-				       .join_state = 1,
-				       .packet_life = 18 };
+	struct acm_mcmember member = {.qkey = ACM_QKEY,
+				      .pkey = load16(record + MCMEMBER_PKEY),
+				      .mtu = record[MCMEMBER_MTU] & 0x3f,
+				      .rate = record[MCMEMBER_RATE] & 0x3f,
+				      .scope = 5,
+				      .join_state = 1,
+				      .packet_life = 18};
 
 	memcpy(&member.mgid, record, 16);
 	memcpy(&member.port_gid, record + 16, 16);
@@ -270,17 +326,30 @@ static void answer_mcmember(const uint8_t *mad, uint16_t status, uint64_t tid, u
 				      reply);
 }
 
+static void note_membership(struct cluster_node *node, const struct cluster_sa_query *query,
+			    const struct acm_gid *mgid)
+{
+	int at = place_of(node->memberships, node->membership_count, mgid);
+
+	if (query->method == 0x15 && at >= 0)
+		node->memberships[at] = node->memberships[--node->membership_count];
+	if (query->method != 0x02 || at >= 0)
+		return;
+	assert(node->membership_count < NODE_GROUPS);
+	node->memberships[node->membership_count++] = *mgid;
+}
+
 static void do_sa(struct cluster_node *from, uint64_t cookie, uint16_t pkey_index,
 		  const uint8_t *mad)
 {
 	struct cluster *cluster = from->cluster;
-	struct cluster_sa_query query = { .node = from->number,
-					  .method = mad[MAD_METHOD],
-					  .attribute = load16(mad + MAD_ATTRIBUTE),
-					  .pkey_index = pkey_index,
-					  .number = cluster->sa_queries++,
-					  .delay = CLUSTER_DELAY };
-	struct acm_event event = { .type = ACM_EVENT_SA_ANSWER };
+	struct cluster_sa_query query = {.node = from->number,
+					 .method = mad[MAD_METHOD],
+					 .attribute = load16(mad + MAD_ATTRIBUTE),
+					 .pkey_index = pkey_index,
+					 .number = cluster->sa_queries++,
+					 .delay = CLUSTER_DELAY};
+	struct acm_event event = {.type = ACM_EVENT_SA_ANSWER};
 	struct cluster_due *due;
 	uint64_t tid = 0;
 
@@ -295,6 +364,17 @@ static void do_sa(struct cluster_node *from, uint64_t cookie, uint16_t pkey_inde
 	}
 	if (cluster->on_sa)
 		cluster->on_sa(cluster, &query);
+	if (query.attribute == ACM_SA_ATTRIBUTE_MCMEMBER && !query.status && !query.silent &&
+	    !query.failed)
+		note_membership(from, &query,
+				(const struct acm_gid *)(const void *)(mad + MAD_DATA));
+	if (query.failed) {
+		event.type = ACM_EVENT_SA_FAILED;
+		event.failed.cookie = cookie;
+		event.failed.status = query.failed;
+		later(cluster, from->number, query.delay, &event);
+		return;
+	}
 	if (query.silent)
 		return;
 	event.sa.cookie = cookie;
@@ -305,38 +385,111 @@ static void do_sa(struct cluster_node *from, uint64_t cookie, uint16_t pkey_inde
 		answer_path(from, mad, query.status, tid, due->bytes);
 	else
 		answer_mcmember(mad, query.status, tid, due->bytes);
+	if (cluster->on_sa_answer)
+		cluster->on_sa_answer(cluster, &query, due->bytes, &due->event.sa.length);
 }
 
 static void do_open(struct cluster_node *node, const struct acm_action *action)
 {
-	struct acm_event event = { .type = ACM_EVENT_ENDPOINT_OPENED };
+	struct acm_event event = {.type = ACM_EVENT_ENDPOINT_OPENED};
+	struct cluster *cluster = node->cluster;
+	struct cluster_endpoint *endpoint;
 
-	node->endpoint = action->open.endpoint;
-	node->qpn = 0x100u * (unsigned int)node->number + ++node->opened;
+	assert(!endpoint_of(node, action->open.endpoint)); /* opened once */
 	event.opened.endpoint = action->open.endpoint;
-	event.opened.qpn = node->qpn;
-	later(node->cluster, node->number, 0, &event);
+	event.opened.status = cluster->open_status;
+	if (!cluster->open_status) {
+		endpoint = endpoint_of(node, 0);
+		assert(endpoint);
+		memset(endpoint, 0, sizeof(*endpoint));
+		endpoint->id = action->open.endpoint;
+		endpoint->qpn = 0x100u * (unsigned int)node->number + ++node->opened;
+		event.opened.qpn = endpoint->qpn;
+	}
+	if (cluster->open_delay != ACM_NEVER)
+		later(cluster, node->number, cluster->open_delay, &event);
+}
+
+/* Is it an event of this endpoint, which is closed now? */
+static bool concerns(const struct cluster_due *due, int node,
+		     const struct cluster_endpoint *endpoint)
+{
+	if (due->node != node)
+		return false;
+	if (due->event.type == ACM_EVENT_ENDPOINT_OPENED)
+		return due->event.opened.endpoint == endpoint->id;
+	if (due->event.type == ACM_EVENT_DATAGRAM)
+		return due->event.datagram.endpoint == endpoint->id;
+	for (int i = 0; due->event.type == ACM_EVENT_ATTACHED && i < endpoint->group_count; i++) {
+		if (endpoint->cookies[i] == due->event.attached.cookie)
+			return true;
+	}
+	return false;
+}
+
+static void do_close(struct cluster_node *node, uint32_t id)
+{
+	struct cluster_endpoint *endpoint = endpoint_of(node, id);
+	struct cluster_due **at = &node->cluster->due;
+
+	assert(endpoint);
+	while (*at) {
+		struct cluster_due *due = *at;
+
+		if (!concerns(due, node->number, endpoint)) {
+			at = &due->next;
+			continue;
+		}
+		*at = due->next;
+		free(due);
+	}
+	memset(endpoint, 0, sizeof(*endpoint));
 }
 
 static void do_attach(struct cluster_node *node, const struct acm_action *action)
 {
-	struct acm_event event = { .type = ACM_EVENT_ATTACHED };
+	struct acm_event event = {.type = ACM_EVENT_ATTACHED};
+	struct cluster_endpoint *endpoint = endpoint_of(node, action->group.endpoint);
+	struct cluster *cluster = node->cluster;
 
-	assert(node->group_count < 8);
-	node->groups[node->group_count++] = action->group.mgid;
+	assert(endpoint && endpoint->group_count < NODE_GROUPS);
+	assert(place_of(endpoint->groups, endpoint->group_count, &action->group.mgid) < 0);
 	event.attached.cookie = action->group.cookie;
-	later(node->cluster, node->number, 0, &event);
+	event.attached.status = cluster->attach_status;
+	if (!cluster->attach_status) {
+		endpoint->cookies[endpoint->group_count] = action->group.cookie;
+		endpoint->groups[endpoint->group_count++] = action->group.mgid;
+	}
+	if (cluster->attach_delay != ACM_NEVER)
+		later(cluster, node->number, cluster->attach_delay, &event);
 }
 
-static void do_detach(struct cluster_node *node, const struct acm_gid *mgid)
+static void do_detach(struct cluster_node *node, const struct acm_action *action)
 {
-	for (int i = 0; i < node->group_count; i++) {
-		if (!memcmp(&node->groups[i], mgid, sizeof(*mgid))) {
-			node->groups[i] = node->groups[--node->group_count];
-			return;
-		}
-	}
-	assert(!"detached what was not attached");
+	struct cluster_endpoint *endpoint = endpoint_of(node, action->group.endpoint);
+	int last, at;
+
+	assert(endpoint);
+	at = place_of(endpoint->groups, endpoint->group_count, &action->group.mgid);
+	assert(at >= 0 || node->cluster->attach_status);
+	if (at < 0)
+		return; /* its attach failed, and the engine does not know yet */
+	last = --endpoint->group_count;
+	endpoint->groups[at] = endpoint->groups[last];
+	endpoint->cookies[at] = endpoint->cookies[last];
+}
+
+static void do_search(struct cluster_node *node, uint64_t cookie)
+{
+	struct acm_event event = {.type = ACM_EVENT_SOURCE_FOUND};
+	struct cluster *cluster = node->cluster;
+
+	cluster->searches++;
+	event.source.cookie = cookie;
+	event.source.status = cluster->search_status;
+	event.source.address = cluster->search_result;
+	if (cluster->search_delay != ACM_NEVER)
+		later(cluster, node->number, cluster->search_delay, &event);
 }
 
 static void do_cancel(struct cluster *cluster, int node, uint64_t cookie)
@@ -344,8 +497,12 @@ static void do_cancel(struct cluster *cluster, int node, uint64_t cookie)
 	for (struct cluster_due **at = &cluster->due; *at; at = &(*at)->next) {
 		struct cluster_due *due = *at;
 
-		if (due->node == node && due->event.type == ACM_EVENT_SA_ANSWER &&
-		    due->event.sa.cookie == cookie) {
+		bool answer =
+			due->event.type == ACM_EVENT_SA_ANSWER && due->event.sa.cookie == cookie;
+		bool failure = due->event.type == ACM_EVENT_SA_FAILED &&
+			       due->event.failed.cookie == cookie;
+
+		if (due->node == node && (answer || failure)) {
 			*at = due->next;
 			free(due);
 			return;
@@ -368,22 +525,23 @@ static void execute(struct cluster_node *node, const struct acm_action *action)
 {
 	struct cluster *cluster = node->cluster;
 
+	if (cluster->on_action)
+		cluster->on_action(cluster, node->number, action);
 	switch (action->type) {
 	case ACM_ACTION_OPEN_ENDPOINT:
 		do_open(node, action);
 		break;
 	case ACM_ACTION_CLOSE_ENDPOINT:
-		node->group_count = 0;
-		node->qpn = 0;
+		do_close(node, action->endpoint);
 		break;
 	case ACM_ACTION_ATTACH:
 		do_attach(node, action);
 		break;
 	case ACM_ACTION_DETACH:
-		do_detach(node, &action->group.mgid);
+		do_detach(node, action);
 		break;
 	case ACM_ACTION_SEND:
-		do_send(node, &action->send.datagram);
+		do_send(node, &action->send.datagram, action->send.cookie);
 		break;
 	case ACM_ACTION_SA_SEND:
 		do_sa(node, action->sa.cookie, action->sa.pkey_index, action->sa.mad);
@@ -391,14 +549,9 @@ static void execute(struct cluster_node *node, const struct acm_action *action)
 	case ACM_ACTION_SA_CANCEL:
 		do_cancel(cluster, node->number, action->cookie);
 		break;
-	case ACM_ACTION_FIND_SOURCE: {
-		struct acm_event event = { .type = ACM_EVENT_SOURCE_FOUND };
-
-		event.source.cookie = action->find.cookie;
-		event.source.status = -ENOENT;
-		later(cluster, node->number, 0, &event);
+	case ACM_ACTION_FIND_SOURCE:
+		do_search(node, action->find.cookie);
 		break;
-	}
 	case ACM_ACTION_REPLY:
 		do_reply(cluster, action->reply);
 		break;
@@ -454,7 +607,7 @@ void cluster_run_until(struct cluster *cluster, uint64_t until)
 			(void)cluster_step(cluster, due->node, due->event);
 			free(due);
 		} else if (node && deadline <= until) {
-			struct acm_event event = { .type = ACM_EVENT_DEADLINE };
+			struct acm_event event = {.type = ACM_EVENT_DEADLINE};
 
 			if (deadline > cluster->now)
 				cluster->now = deadline;
@@ -483,7 +636,7 @@ struct acm_port_facts *cluster_port(struct cluster *cluster, int node)
 
 void cluster_port_changed(struct cluster *cluster, int node)
 {
-	struct acm_event event = { .type = ACM_EVENT_PORT_CHANGED };
+	struct acm_event event = {.type = ACM_EVENT_PORT_CHANGED};
 
 	event.port_facts = &cluster->nodes[node].facts;
 	(void)cluster_step(cluster, node, event);
@@ -492,8 +645,8 @@ void cluster_port_changed(struct cluster *cluster, int node)
 static void change_address(struct cluster *cluster, int node, enum acm_event_type type,
 			   enum acm_address_type kind, const void *data, size_t length)
 {
-	struct acm_local_address local = { 0 };
-	struct acm_event event = { .type = type };
+	struct acm_local_address local = {0};
+	struct acm_event event = {.type = type};
 
 	assert(!acm_address_canonical(&local.address, kind, data, length));
 	acm_address_format(&local.address, local.text, sizeof(local.text));
@@ -516,8 +669,8 @@ void cluster_remove_address(struct cluster *cluster, int node, enum acm_address_
 void cluster_start(struct cluster *cluster)
 {
 	for (int i = 1; i <= cluster->node_count; i++) {
-		uint8_t ip[4] = { 10, 0, 0, (uint8_t)i };
-		uint8_t ip6[16] = { 0xfd };
+		uint8_t ip[4] = {10, 0, 0, (uint8_t)i};
+		uint8_t ip6[16] = {0xfd};
 		char name[16];
 		int length = snprintf(name, sizeof(name), "node%d", i);
 
@@ -532,7 +685,7 @@ void cluster_start(struct cluster *cluster)
 
 struct acm_request cluster_request(struct cluster *cluster, int node, const char *to)
 {
-	struct acm_request request = { .opcode = ACM_OPCODE_RESOLVE, .kind = ACM_REQUEST_RESOLVE };
+	struct acm_request request = {.opcode = ACM_OPCODE_RESOLVE, .kind = ACM_REQUEST_RESOLVE};
 	char name[16];
 	int length = snprintf(name, sizeof(name), "node%d", node);
 
@@ -547,7 +700,7 @@ struct acm_request cluster_request(struct cluster *cluster, int node, const char
 
 uint64_t cluster_ask_request(struct cluster *cluster, int node, struct acm_request *request)
 {
-	struct acm_event event = { .type = ACM_EVENT_REQUEST };
+	struct acm_event event = {.type = ACM_EVENT_REQUEST};
 
 	request->id = ++cluster->last_request;
 	request->tid = request->id * 1000;
@@ -559,6 +712,7 @@ uint64_t cluster_ask_request(struct cluster *cluster, int node, struct acm_reque
 		       (capacity - cluster->answer_capacity) * sizeof(*cluster->answers));
 		cluster->answer_capacity = capacity;
 	}
+	cluster->answers[request->id].node = node;
 	event.request = request;
 	(void)cluster_step(cluster, node, event);
 	return request->id;
@@ -569,6 +723,60 @@ uint64_t cluster_ask(struct cluster *cluster, int node, const char *to)
 	struct acm_request request = cluster_request(cluster, node, to);
 
 	return cluster_ask_request(cluster, node, &request);
+}
+
+void cluster_cancel(struct cluster *cluster, int node, uint64_t request)
+{
+	struct acm_event event = {.type = ACM_EVENT_CANCEL, .cancel = request};
+
+	if (!cluster->answers[request].given)
+		cluster->answers[request].cancelled = true;
+	(void)cluster_step(cluster, node, event);
+}
+
+int cluster_memberships(const struct cluster *cluster, int node)
+{
+	return cluster->nodes[node].membership_count;
+}
+
+int cluster_attachments(const struct cluster *cluster, int node)
+{
+	int count = 0;
+
+	for (int i = 0; i < NODE_ENDPOINTS; i++)
+		count += cluster->nodes[node].endpoints[i].group_count;
+	return count;
+}
+
+static uint64_t waiting_at(const struct cluster *cluster, int node)
+{
+	uint64_t waiting = 0;
+
+	for (uint64_t id = 1; id <= cluster->last_request; id++) {
+		const struct cluster_answer *answer = &cluster->answers[id];
+
+		if (answer->node != node)
+			continue;
+		assert(answer->times <= 1 && answer->times + answer->cancelled <= 1);
+		waiting += !answer->given && !answer->cancelled;
+	}
+	return waiting;
+}
+
+void cluster_check(struct cluster *cluster)
+{
+	for (int i = 1; i <= cluster->node_count; i++) {
+		struct acm_engine_stats stats;
+		const uint64_t *counters = stats.counters;
+
+		if (!cluster->nodes[i].engine)
+			continue; /* it could not be made */
+		stats = cluster_stats(cluster, i);
+		assert(stats.waiting == waiting_at(cluster, i));
+		assert(counters[ACM_COUNTER_REQUESTS] == counters[ACM_COUNTER_ANSWERS] +
+								 counters[ACM_COUNTER_CANCELLED] +
+								 stats.waiting);
+	}
 }
 
 const struct cluster_answer *cluster_answer(struct cluster *cluster, uint64_t id)
@@ -591,15 +799,16 @@ uint32_t cluster_counter(struct cluster *cluster, int node, enum acm_counter cou
 
 void cluster_hear(struct cluster *cluster, int node, int sender, const struct acm_message *message)
 {
-	struct acm_event event = { .type = ACM_EVENT_DATAGRAM };
+	struct acm_event event = {.type = ACM_EVENT_DATAGRAM};
 	uint8_t payload[ACM_MAD_LENGTH];
 
 	acm_message_encode(message, payload);
-	event.datagram = (struct acm_datagram_received){ .endpoint = cluster->nodes[node].endpoint,
-							 .slid = (uint16_t)sender,
-							 .source_qpn = 0x100u * (unsigned int)sender + 1,
-							 .sgid = cluster_gid(sender),
-							 .payload = payload,
-							 .length = sizeof(payload) };
+	event.datagram =
+		(struct acm_datagram_received){.endpoint = cluster->nodes[node].endpoints[0].id,
+					       .slid = (uint16_t)sender,
+					       .source_qpn = 0x100u * (unsigned int)sender + 1,
+					       .sgid = cluster_gid(sender),
+					       .payload = payload,
+					       .length = sizeof(payload)};
 	(void)cluster_step(cluster, node, event);
 }

@@ -37,6 +37,7 @@ struct cluster_sa_query {
 	uint64_t number; /* from 0 */
 	/* What to do: */
 	bool silent;
+	int failed;	 /* negative errno: no answer, but word that none will come */
 	uint16_t status; /* of the MAD */
 	uint64_t delay;
 };
@@ -45,6 +46,8 @@ struct cluster_node;
 
 struct cluster_answer {
 	bool given;
+	bool cancelled;
+	int node;
 	int times;
 	uint64_t time;
 	struct acm_reply reply;
@@ -60,9 +63,22 @@ struct cluster {
 	/* Return how many copies arrive (0: lost, 2: duplicated). NULL: 1. */
 	int (*on_packet)(struct cluster *cluster, struct cluster_packet *packet);
 	void (*on_sa)(struct cluster *cluster, struct cluster_sa_query *query);
+	/* An SA answer on its way, to be spoilt. */
+	void (*on_sa_answer)(struct cluster *cluster, const struct cluster_sa_query *query, uint8_t *mad,
+			     uint32_t *length);
+	/* Every action, before it is executed. */
+	void (*on_action)(struct cluster *cluster, int node, const struct acm_action *action);
 	/* Every trace event. */
 	void (*on_trace)(struct cluster *cluster, int node, const struct acm_trace *trace);
 	void *context;
+	/* What transports do: a status that is not 0 is told by an event, a delay of ACM_NEVER: none. */
+	int open_status, attach_status, send_status;
+	uint64_t open_delay, attach_delay;
+	/* How searches for a source end: -ENOENT at once unless told otherwise. */
+	int search_status;
+	uint64_t search_delay;
+	struct acm_address search_result;
+	uint64_t searches;
 	uint64_t last_request;
 	struct cluster_answer *answers; /* by request id */
 	uint64_t answer_capacity;
@@ -80,10 +96,17 @@ int cluster_init_each(struct cluster *cluster, int nodes, const struct acm_engin
 void cluster_start(struct cluster *cluster);
 /* Fails the test where memory leaks. */
 void cluster_destroy(struct cluster *cluster);
+/* Every request was answered once, was cancelled, or waits; the engines agree. Fails the test else. */
+void cluster_check(struct cluster *cluster);
 
 /* Runs everything that is due up to `time`, which then is now. */
 void cluster_run_until(struct cluster *cluster, uint64_t time);
 void cluster_run_for(struct cluster *cluster, uint64_t duration);
+/* Memberships of a node that the SA knows of. */
+int cluster_memberships(const struct cluster *cluster, int node);
+/* Groups that a node's endpoints are attached to. */
+int cluster_attachments(const struct cluster *cluster, int node);
+void cluster_cancel(struct cluster *cluster, int node, uint64_t request);
 /* One event at one node, now. */
 int cluster_step(struct cluster *cluster, int node, struct acm_event event);
 
