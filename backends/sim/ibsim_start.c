@@ -424,7 +424,10 @@ static int prepare(struct startup *startup)
 	if (error == 0)
 		error = watch_files(subnet);
 	if (error)
-		fail(startup, error, NULL, "the fabric's scratch files cannot be set up: %s",
+		fail(startup, error, NULL,
+		     "the fabric's scratch files cannot be set up in %s: %s; name a folder that can "
+		     "be written with --scratch or TMPDIR",
+		     startup->options->scratch ? startup->options->scratch : "$TMPDIR or /tmp",
 		     strerror(-error));
 	return error;
 }
