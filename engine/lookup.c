@@ -474,6 +474,21 @@ static bool path_fits(const struct acm_lookup *lookup, const struct acm_path *pa
 	       acm_partition_equal(path->pkey, lookup->endpoint->pkey);
 }
 
+/* The SA knows no way to where the peer was: it may have moved since that was learned. */
+static void refused(struct acm_engine *engine, struct acm_lookup *lookup, enum acm_status status)
+{
+	bool moved = status == ACM_STATUS_NO_DATA || status == ACM_STATUS_DESTINATION_ADDRESS;
+
+	if (!by_path(lookup) && moved)
+		lookup->destination->address_known = ACM_UNKNOWN;
+	if (by_path(lookup) || !moved || lookup->tries) {
+		acm_lookup_finish(engine, lookup, status);
+		return;
+	}
+	withdraw(engine, lookup);
+	acm_lookup_run(engine, lookup);
+}
+
 void acm_lookup_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, const uint8_t *mad,
 			uint32_t length, uint16_t status)
 {
@@ -490,7 +505,7 @@ void acm_lookup_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, c
 		trace = trace_lookup(engine, lookup, ACM_TRACE_SA_STATUS);
 		if (trace)
 			trace->value = status;
-		acm_lookup_finish(engine, lookup, acm_sa_client_status(status));
+		refused(engine, lookup, acm_sa_client_status(status));
 		return;
 	}
 	if (acm_sa_decode_path(mad, length, &path) || !path_fits(lookup, &path)) {

@@ -214,6 +214,7 @@ static void live(struct acm_engine *engine, struct acm_group *group)
 {
 	group->state = ACM_GROUP_LIVE;
 	group->backoff = engine->config.join_backoff_min;
+	acm_deadlines_disarm(&engine->deadlines, &group->timer);
 	if (engine->config.join_verify)
 		acm_deadlines_arm(&engine->deadlines, &group->timer,
 				  engine->now + acm_random_jitter(&engine->random,

@@ -15,6 +15,7 @@ struct cluster_endpoint {
 	uint32_t qpn;
 	struct acm_gid groups[NODE_GROUPS];
 	uint64_t cookies[NODE_GROUPS]; /* of the attaches */
+	bool failed[NODE_GROUPS];      /* and the engine does not know yet */
 	int group_count;
 };
 
@@ -192,13 +193,20 @@ static void deliver(struct cluster *cluster, struct cluster_packet *packet, uint
 	}
 }
 
+static bool receives(const struct cluster_endpoint *endpoint, const struct acm_gid *mgid)
+{
+	int at = place_of(endpoint->groups, endpoint->group_count, mgid);
+
+	return at >= 0 && !endpoint->failed[at];
+}
+
 static bool reaches(const struct cluster_node *node, const struct cluster_endpoint *endpoint,
 		    const struct acm_datagram *datagram)
 {
 	if (!endpoint->qpn)
 		return false;
 	if (datagram->dgid.raw[0] == 0xff)
-		return place_of(endpoint->groups, endpoint->group_count, &datagram->dgid) >= 0;
+		return receives(endpoint, &datagram->dgid);
 	return node->facts.lid == datagram->dlid && endpoint->qpn == datagram->qpn;
 }
 
@@ -398,11 +406,11 @@ static void do_open(struct cluster_node *node, const struct acm_action *action)
 	assert(!endpoint_of(node, action->open.endpoint)); /* opened once */
 	event.opened.endpoint = action->open.endpoint;
 	event.opened.status = cluster->open_status;
+	endpoint = endpoint_of(node, 0);
+	assert(endpoint);
+	memset(endpoint, 0, sizeof(*endpoint));
+	endpoint->id = action->open.endpoint;
 	if (!cluster->open_status) {
-		endpoint = endpoint_of(node, 0);
-		assert(endpoint);
-		memset(endpoint, 0, sizeof(*endpoint));
-		endpoint->id = action->open.endpoint;
 		endpoint->qpn = 0x100u * (unsigned int)node->number + ++node->opened;
 		event.opened.qpn = endpoint->qpn;
 	}
@@ -456,27 +464,46 @@ static void do_attach(struct cluster_node *node, const struct acm_action *action
 	assert(place_of(endpoint->groups, endpoint->group_count, &action->group.mgid) < 0);
 	event.attached.cookie = action->group.cookie;
 	event.attached.status = cluster->attach_status;
-	if (!cluster->attach_status) {
-		endpoint->cookies[endpoint->group_count] = action->group.cookie;
-		endpoint->groups[endpoint->group_count++] = action->group.mgid;
-	}
+	endpoint->cookies[endpoint->group_count] = action->group.cookie;
+	endpoint->failed[endpoint->group_count] = cluster->attach_status != 0;
+	endpoint->groups[endpoint->group_count++] = action->group.mgid;
 	if (cluster->attach_delay != ACM_NEVER)
 		later(cluster, node->number, cluster->attach_delay, &event);
+}
+
+static void drop_group(struct cluster_endpoint *endpoint, int at)
+{
+	int last = --endpoint->group_count;
+
+	endpoint->groups[at] = endpoint->groups[last];
+	endpoint->cookies[at] = endpoint->cookies[last];
+	endpoint->failed[at] = endpoint->failed[last];
 }
 
 static void do_detach(struct cluster_node *node, const struct acm_action *action)
 {
 	struct cluster_endpoint *endpoint = endpoint_of(node, action->group.endpoint);
-	int last, at;
+	int at;
 
 	assert(endpoint);
 	at = place_of(endpoint->groups, endpoint->group_count, &action->group.mgid);
-	assert(at >= 0 || node->cluster->attach_status);
-	if (at < 0)
-		return; /* its attach failed, and the engine does not know yet */
-	last = --endpoint->group_count;
-	endpoint->groups[at] = endpoint->groups[last];
-	endpoint->cookies[at] = endpoint->cookies[last];
+	assert(at >= 0); /* nothing is detached that was not attached */
+	drop_group(endpoint, at);
+}
+
+/* The engine is about to hear of it: what failed is not there any more. */
+static void attach_told(struct cluster_node *node, uint64_t cookie, int status)
+{
+	for (int i = 0; status && i < NODE_ENDPOINTS; i++) {
+		struct cluster_endpoint *endpoint = &node->endpoints[i];
+
+		for (int j = 0; j < endpoint->group_count; j++) {
+			if (endpoint->cookies[j] == cookie) {
+				drop_group(endpoint, j);
+				return;
+			}
+		}
+	}
 }
 
 static void do_search(struct cluster_node *node, uint64_t cookie)
@@ -569,6 +596,13 @@ int cluster_step(struct cluster *cluster, int number, struct acm_event event)
 	int error;
 
 	event.time = cluster->now;
+	if (event.type == ACM_EVENT_ENDPOINT_OPENED && event.opened.status) {
+		struct cluster_endpoint *endpoint = endpoint_of(node, event.opened.endpoint);
+
+		memset(endpoint, 0, sizeof(*endpoint));
+	}
+	if (event.type == ACM_EVENT_ATTACHED)
+		attach_told(node, event.attached.cookie, event.attached.status);
 	error = acm_engine_step(node->engine, &event);
 	while (!error && acm_engine_next_action(node->engine, &action))
 		execute(node, &action);
@@ -739,12 +773,21 @@ int cluster_memberships(const struct cluster *cluster, int node)
 	return cluster->nodes[node].membership_count;
 }
 
+static int working_groups(const struct cluster_endpoint *endpoint)
+{
+	int count = 0;
+
+	for (int i = 0; i < endpoint->group_count; i++)
+		count += !endpoint->failed[i];
+	return count;
+}
+
 int cluster_attachments(const struct cluster *cluster, int node)
 {
 	int count = 0;
 
 	for (int i = 0; i < NODE_ENDPOINTS; i++)
-		count += cluster->nodes[node].endpoints[i].group_count;
+		count += working_groups(&cluster->nodes[node].endpoints[i]);
 	return count;
 }
 
