@@ -2,7 +2,7 @@
 /*
  * Usage: path_records TOPOLOGY.yaml [PAIRS]
  * An engine on every host of a fabric that ibsim and OpenSM run; hosts resolve each other by name: all
- * ordered pairs, or as many as are given, drawn from a fixed seed. Each path that an engine answers with is
+ * ordered pairs or, where there are more than are given, so many drawn from a fixed seed. Each path that an engine answers with is
  * compared, field by field, with the one that OpenSM tells saquery for the ports' GIDs, which come from
  * the topology and not from the answer.
  */
@@ -223,16 +223,16 @@ static void choose_some(struct world *world)
 	}
 }
 
-/* `wanted` 0: all. */
-static void choose_pairs(struct world *world, uint32_t wanted)
+static void choose_pairs(struct world *world, uint32_t most)
 {
 	uint32_t hosts = world->topology->host_count;
+	uint32_t all = hosts * (hosts - 1);
 
-	world->pair_count = wanted ? wanted : hosts * (hosts - 1);
+	world->pair_count = all < most ? all : most;
 	world->pairs = calloc(world->pair_count, sizeof(*world->pairs));
 	if (hosts < 2 || !world->pairs)
 		die("there are no pairs");
-	if (wanted)
+	if (world->pair_count < all)
 		choose_some(world);
 	else
 		choose_all(world);
@@ -423,7 +423,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || argc > 3)
 		die("usage: path_records TOPOLOGY.yaml [PAIRS]");
 	load(&world, argv[1]);
-	choose_pairs(&world, argc > 2 ? (uint32_t)atoi(argv[2]) : 0);
+	choose_pairs(&world, argc > 2 ? (uint32_t)atoi(argv[2]) : UINT32_MAX);
 	start_fabric(&world);
 	add_nodes(&world);
 	resolve_all(&world);
