@@ -26,6 +26,7 @@ enum acm_timer_kind {
 	ACM_TIMER_LOOKUP,	/* acm_lookup.retry */
 	ACM_TIMER_BOUND,	/* acm_lookup.bound */
 	ACM_TIMER_SOURCE,	/* acm_waiter.timer */
+	ACM_TIMER_REPAIR,	/* acm_engine.repair */
 };
 
 enum acm_slot_kind {
@@ -171,7 +172,8 @@ struct acm_waiter {
 };
 
 struct acm_local_fact {
-	struct acm_local_fact *next;
+	struct acm_local_fact *next; /* in order of address, port, P_Key */
+	uint64_t hash;		     /* of the address */
 	struct acm_local_address local;
 };
 
@@ -199,6 +201,7 @@ struct acm_engine {
 	bool immediate_set;
 	struct acm_reply immediate; /* the answer to the request of this very step */
 	uint64_t trace_sequence;
+	struct acm_timer repair; /* what could not be made for want of memory is tried again */
 	uint64_t counters[ACM_COUNTER_COUNT];
 };
 
@@ -230,6 +233,9 @@ bool acm_port_has_lid(const struct acm_port *port, uint16_t lid);
 /* Index of a GID in the port's table, -1. */
 int acm_port_gid_index(const struct acm_port *port, const struct acm_gid *gid);
 void acm_ports_destroy(struct acm_engine *engine);
+/* Endpoints and addresses that there was no memory for: made later. */
+void acm_ports_repair_later(struct acm_engine *engine);
+void acm_ports_repair(struct acm_engine *engine);
 
 /* endpoint.c */
 struct acm_endpoint *acm_endpoint_find(const struct acm_engine *engine, uint32_t id);

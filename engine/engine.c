@@ -48,6 +48,10 @@ int acm_engine_create(const struct acm_engine_config *config, const struct acm_a
 				   config->memory_budget);
 	engine->cache.evicted = evicted;
 	engine->cache.context = engine;
+	if (acm_deadlines_register(&engine->deadlines, &engine->repair, ACM_TIMER_REPAIR)) {
+		acm_engine_destroy(engine);
+		return -ENOMEM;
+	}
 	*result = engine;
 	return 0;
 }
@@ -143,6 +147,9 @@ static void expire(struct acm_engine *engine)
 			break;
 		case ACM_TIMER_SOURCE:
 			acm_request_source_expired(engine, ACM_CONTAINER(timer, struct acm_waiter, timer));
+			break;
+		case ACM_TIMER_REPAIR:
+			acm_ports_repair(engine);
 			break;
 		}
 	}

@@ -9,9 +9,16 @@
 
 #include <errno.h>
 
-static bool same_fact(const struct acm_local_address *a, const struct acm_local_address *b)
+/* Any total order will do; with this one an address that several facts name comes in a row. */
+static int compare(const struct acm_local_address *a, const struct acm_local_address *b)
 {
-	return a->port == b->port && a->pkey == b->pkey && acm_address_equal(&a->address, &b->address);
+	int order = a->address.type - b->address.type;
+
+	if (!order)
+		order = memcmp(a->address.data, b->address.data, sizeof(a->address.data));
+	if (!order)
+		order = (a->port > b->port) - (a->port < b->port);
+	return order ? order : a->pkey - b->pkey;
 }
 
 static struct acm_local_fact **fact_place(struct acm_engine *engine,
@@ -19,7 +26,7 @@ static struct acm_local_fact **fact_place(struct acm_engine *engine,
 {
 	struct acm_local_fact **at = &engine->local_facts;
 
-	while (*at && !same_fact(&(*at)->local, local))
+	while (*at && compare(&(*at)->local, local) < 0)
 		at = &(*at)->next;
 	return at;
 }
@@ -46,16 +53,33 @@ static void trace_local(struct acm_engine *engine, const struct acm_local_addres
 	trace->source = local->address;
 }
 
+/* That it was here is no knowledge any more: it may be somewhere else now. */
+static void unlearn(struct acm_engine *engine, const struct acm_local_address *local)
+{
+	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
+		struct acm_key key = { at->id, local->address.type, local->address.length,
+				       local->address.data };
+		struct acm_destination *destination = acm_destination_cache_find(&engine->cache, &key);
+
+		if (at->port->facts.port == local->port && destination)
+			destination->address_known = ACM_UNKNOWN;
+	}
+}
+
 int acm_local_address_add(struct acm_engine *engine, const struct acm_local_address *local)
 {
 	struct acm_local_fact **at = fact_place(engine, local);
+	struct acm_local_fact *fact;
 
-	if (*at)
+	if (*at && !compare(&(*at)->local, local))
 		return 0;
-	*at = acm_memory_new(&engine->allocator, sizeof(**at));
-	if (!*at)
+	fact = acm_memory_new(&engine->allocator, sizeof(*fact));
+	if (!fact)
 		return -ENOMEM;
-	(*at)->local = *local;
+	fact->local = *local;
+	fact->hash = acm_local_address_hash(engine, &local->address);
+	fact->next = *at;
+	*at = fact;
 	trace_local(engine, local, ACM_TRACE_ADDRESS_ADDED);
 	apply_to_port(engine, local->port);
 	return 0;
@@ -66,12 +90,13 @@ void acm_local_address_remove(struct acm_engine *engine, const struct acm_local_
 	struct acm_local_fact **at = fact_place(engine, local);
 	struct acm_local_fact *fact = *at;
 
-	if (!fact)
+	if (!fact || compare(&fact->local, local))
 		return;
 	*at = fact->next;
 	trace_local(engine, local, ACM_TRACE_ADDRESS_REMOVED);
 	acm_memory_free(&engine->allocator, fact, sizeof(*fact));
 	apply_to_port(engine, local->port);
+	unlearn(engine, local);
 }
 
 void acm_local_addresses_destroy(struct acm_engine *engine)
@@ -137,13 +162,14 @@ void acm_local_address_apply(struct acm_engine *engine, struct acm_endpoint *end
 		uint32_t i = endpoint->address_count;
 
 		if (!concerns(engine, endpoint, &at->local) ||
-		    acm_local_address_is_of(engine, endpoint, &at->local.address))
+		    (i && acm_address_equal(&endpoint->addresses[i - 1], &at->local.address)))
 			continue;
 		if (i == endpoint->address_capacity && !make_room(engine, endpoint)) {
 			acm_engine_trace_dropped(engine, endpoint->id, "no memory for an address");
+			acm_ports_repair_later(engine);
 			return;
 		}
-		endpoint->address_hashes[i] = acm_local_address_hash(engine, &at->local.address);
+		endpoint->address_hashes[i] = at->hash;
 		endpoint->addresses[i] = at->local.address;
 		memcpy(endpoint->address_texts[i], at->local.text, ACM_ADDRESS_MAX);
 		endpoint->address_count++;

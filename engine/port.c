@@ -93,8 +93,9 @@ static void match_partitions(struct acm_engine *engine, struct acm_port *port)
 	}
 	for (uint16_t i = 0; i < port->facts.pkey_count; i++) {
 		if (acm_partition_represents(&port->facts, i) &&
-		    !acm_endpoint_of(engine, port, port->facts.pkeys[i]))
-			acm_endpoint_create(engine, port, i);
+		    !acm_endpoint_of(engine, port, port->facts.pkeys[i]) &&
+		    !acm_endpoint_create(engine, port, i))
+			acm_ports_repair_later(engine);
 	}
 	/* Which endpoint stands for "the default one" may have changed. */
 	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
@@ -170,6 +171,25 @@ void acm_port_changed(struct acm_engine *engine, const struct acm_port_facts *fa
 	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
 		if (at->port == port)
 			refresh_endpoint(engine, at, &doubt);
+	}
+}
+
+void acm_ports_repair_later(struct acm_engine *engine)
+{
+	acm_deadlines_arm(&engine->deadlines, &engine->repair,
+			  engine->now + engine->config.join_backoff_min);
+}
+
+void acm_ports_repair(struct acm_engine *engine)
+{
+	for (struct acm_port *port = engine->ports; port; port = port->next) {
+		if (!acm_port_active(port))
+			continue;
+		match_partitions(engine, port);
+		for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
+			if (at->port == port)
+				acm_endpoint_update(engine, at);
+		}
 	}
 }
 

@@ -976,7 +976,7 @@ static void run_random_sequence(uint64_t seed)
 static void any_order_ends_in_one_live_membership(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 400; seed++) {
+	for (uint64_t seed = 1; seed <= 2000; seed++) {
 		reset(state);
 		run_random_sequence(seed);
 	}
