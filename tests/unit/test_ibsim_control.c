@@ -315,6 +315,23 @@ static void join(struct fabric *fabric, uint32_t host, uint64_t cookie)
 
 /* ---- tests ---- */
 
+/* As an outside program attaches: 0 or negative errno. */
+static int attach_outside(const char *socket_name, uint32_t id)
+{
+	int control = ibsim_socket_open(socket_name, "ctl", id);
+	int fd = ibsim_socket_open(socket_name, "in", id);
+	struct pollfd wait = { .fd = control, .events = POLLIN };
+	uint32_t slot;
+	int n = -EIO;
+
+	if (control >= 0 && fd >= 0 && ibsim_socket_connect(control, socket_name, "ctl") == 0 &&
+	    ibsim_send_attach(control, id, "") == 0 && poll(&wait, 1, PATIENCE_MS) == 1)
+		n = ibsim_receive_control(control, &slot);
+	close(control);
+	close(fd);
+	return n == 1 ? 0 : n;
+}
+
 static void test_facts_of_a_pair(void **state)
 {
 	struct fabric fabric;
@@ -343,6 +360,32 @@ static void test_facts_of_a_pair(void **state)
 	assert_int_equal(fabric.control->ops->port_facts(fabric.control, none, &facts), -ENODEV);
 	assert_whole(&fabric);
 	clean_up(&fabric);
+}
+
+static void assert_comes_up(const char *path)
+{
+	struct fabric fabric;
+	struct sim_ibsim_options options;
+	struct sim_errors errors = { 0 };
+
+	prepare(&fabric, pair_text);
+	sim_topology_free(fabric.topology);
+	assert_int_equal(sim_topology_load(path, &fabric.topology, &errors), 0);
+	sim_ibsim_options_default(&options);
+	if (create(&fabric, &options))
+		fail_msg("%s does not come up: %s", path, fabric.why);
+	assert_whole(&fabric);
+	clean_up(&fabric);
+}
+
+static void test_topologies_come_up(void **state)
+{
+	(void)state;
+	assert_comes_up(SOURCE_DIR "/topologies/pair.yaml");
+	assert_comes_up(SOURCE_DIR "/topologies/two-tier.yaml");
+	assert_comes_up(SOURCE_DIR "/topologies/mixed-speed.yaml");
+	assert_comes_up(SOURCE_DIR "/topologies/partitions.yaml");
+	assert_comes_up(SOURCE_DIR "/topologies/ring-of-switches.yaml");
 }
 
 static void test_path_records(void **state)
@@ -396,6 +439,9 @@ static void test_all_join(void **state)
 	}
 	while (!group_reaches_all(&fabric, member.mlid))
 		assert_true(await(&fabric, is_of_type, SIM_CONTROL_TABLES, PATIENCE_MS));
+	/* There is still room for two programs from outside. */
+	assert_int_equal(attach_outside(sim_ibsim_socket_name(fabric.control), 1u << 23), 0);
+	assert_int_equal(attach_outside(sim_ibsim_socket_name(fabric.control), 2u << 23), 0);
 	clean_up(&fabric);
 }
 
@@ -730,23 +776,6 @@ static void test_starting_can_be_given_up(void **state)
 	clean_up(&fabric);
 }
 
-/* As an outside program attaches: 0 or negative errno. */
-static int attach_outside(const char *socket_name, uint32_t id)
-{
-	int control = ibsim_socket_open(socket_name, "ctl", id);
-	int fd = ibsim_socket_open(socket_name, "in", id);
-	struct pollfd wait = { .fd = control, .events = POLLIN };
-	uint32_t slot;
-	int n = -EIO;
-
-	if (control >= 0 && fd >= 0 && ibsim_socket_connect(control, socket_name, "ctl") == 0 &&
-	    ibsim_send_attach(control, id, "") == 0 && poll(&wait, 1, PATIENCE_MS) == 1)
-		n = ibsim_receive_control(control, &slot);
-	close(control);
-	close(fd);
-	return n == 1 ? 0 : n;
-}
-
 /* As programs that are killed do: they take ibsim's slots with them. */
 static void occupy_slots(const char *socket_name, int count)
 {
@@ -790,6 +819,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_facts_of_a_pair),
+		cmocka_unit_test(test_topologies_come_up),
 		cmocka_unit_test(test_path_records),
 		cmocka_unit_test(test_pkey_index_must_exist),
 		cmocka_unit_test(test_all_join),
