@@ -307,7 +307,9 @@ static int wait_for_ibsim(struct startup *startup)
 	int error = ibsim_console(subnet, "Verbose\n");
 
 	note_wait(startup, "waiting for ibsim");
-	while (error == 0 && !log_contains(subnet, "simulator verbose level")) {
+	/* A broken pipe: it has ended, or is about to, which is seen below. */
+	while ((error == 0 || error == -EPIPE) &&
+	       !log_contains(subnet, "simulator verbose level")) {
 		error = wait_for_events(startup, ACM_NEVER);
 		drain_inotify(subnet);
 		if (ibsim_child_ended(&subnet->ibsim))
