@@ -123,7 +123,10 @@ static void start_fabric(struct world *world)
 	char why[2048];
 	int error;
 
-	error = ibsim_scratch_create(NULL, world->scratch);
+	/* In memory where that can be: libumad2sim makes and removes 40 files for each saquery. */
+	error = ibsim_scratch_create("/dev/shm", world->scratch);
+	if (error)
+		error = ibsim_scratch_create(NULL, world->scratch);
 	if (error)
 		die("there is no scratch folder: %s", strerror(-error));
 	sim_ibsim_options_default(&options);
