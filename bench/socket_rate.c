@@ -225,8 +225,8 @@ static void encode_requests(void)
 
 		acm_address_canonical(&request.destination, ACM_ADDRESS_NAME, (uint8_t *)name,
 				      (size_t)length);
-		length = acm_client_encode_request(&request, requests[node],
-						   sizeof(requests[node]));
+		length =
+			acm_client_encode_request(&request, requests[node], sizeof(requests[node]));
 		if (length <= 0)
 			die("a request cannot be encoded");
 		request_length = (size_t)length;

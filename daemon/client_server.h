@@ -19,6 +19,12 @@ struct client_server_hooks {
 	void (*request)(void *context, const struct acm_request *request);
 	/* The client of this request is gone: no answer is wanted. */
 	void (*cancel)(void *context, uint64_t id);
+	/*
+	 * Before and after the requests and cancellations of one moment: none comes outside. Each
+	 * may be NULL.
+	 */
+	void (*arrived)(void *context);
+	void (*handled)(void *context);
 	void *context;
 };
 

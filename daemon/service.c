@@ -40,6 +40,7 @@ struct service {
 	struct client_server *server;
 	struct fabric_backend *backend;
 	struct source_queue sources;
+	uint64_t arrived; /* when the requests came that are being handled */
 };
 
 __attribute__((format(printf, 2, 3))) static void fail(struct service *service, const char *format,
@@ -69,35 +70,41 @@ static void step(struct service *service, const struct acm_event *event)
 		fail(service, "the engine refused an event: %s", strerror(-error));
 }
 
-/* What an answer from the cache does not need costs it nothing: no look at the fabric, no timer. */
-static void settle_where_needed(struct service *service)
+/* What answers from the cache do not need costs them nothing: no look at the fabric, no timer. */
+static void settle_where_needed(void *context)
 {
+	struct service *service = context;
+
 	if (source_queue_length(&service->sources) ||
 	    fabric_backend_deadline(service->backend) < event_loop_armed(&service->loop))
 		event_loop_settle_soon(&service->loop);
+}
+
+static void handle_arrival(void *context)
+{
+	struct service *service = context;
+
+	service->arrived = monotonic_now();
 }
 
 static void handle_request(void *context, const struct acm_request *request)
 {
 	struct service *service = context;
 	struct acm_event event = {
-		.type = ACM_EVENT_REQUEST, .time = monotonic_now(), .request = request};
+		.type = ACM_EVENT_REQUEST, .time = service->arrived, .request = request};
 
 	step(service, &event);
 	/* Not answered, or answered and begun: something was sent. */
 	if (request->no_delay || client_server_waits(service->server, request->id))
 		event_loop_settle_soon(&service->loop);
-	else
-		settle_where_needed(service);
 }
 
 static void handle_cancel(void *context, uint64_t id)
 {
 	struct service *service = context;
-	struct acm_event event = {.type = ACM_EVENT_CANCEL, .time = monotonic_now(), .cancel = id};
+	struct acm_event event = {.type = ACM_EVENT_CANCEL, .time = service->arrived, .cancel = id};
 
 	step(service, &event);
-	settle_where_needed(service);
 }
 
 static void pass_reply(void *context, const struct acm_reply *reply)
@@ -293,8 +300,11 @@ static int start_backend(struct service *service)
 
 static int start_server(struct service *service, uint32_t client_limit)
 {
-	struct client_server_hooks hooks = {
-		.request = handle_request, .cancel = handle_cancel, .context = service};
+	struct client_server_hooks hooks = {.request = handle_request,
+					    .cancel = handle_cancel,
+					    .arrived = handle_arrival,
+					    .handled = settle_where_needed,
+					    .context = service};
 	struct client_server_limits limits;
 	int error;
 
