@@ -103,6 +103,33 @@ int sim_topology_write_dot(const struct sim_topology *topology, FILE *out);
 /* OpenSM's partitions.conf for it. */
 int sim_topology_write_partitions(const struct sim_topology *topology, FILE *out);
 
+/* Both ends included. */
+struct sim_range {
+	uint32_t least;
+	uint32_t most;
+};
+
+/* What a random fabric is drawn from; the keys of `kind: random` in docs/topology.md. */
+struct sim_random_limits {
+	struct sim_range switches;
+	struct sim_range hosts;
+	uint32_t radix;		    /* ports of each switch */
+	struct sim_range redundant; /* links between switches beyond those that join them all */
+	struct sim_range partitions;
+	uint32_t speeds; /* 1 << enum sim_speed each */
+	uint32_t mtus;	 /* 1 << code each */
+};
+/* Small fabrics of 1 to 12 switches and 2 to 32 hosts, all of which ibsim holds. */
+void sim_random_limits_default(struct sim_random_limits *limits);
+/*
+ * Makes the fabric of a seed, the same on every machine: connected, every host with a name, an IPv4 and
+ * an IPv6 address. 0 and *topology the caller's; -EINVAL: the limits leave no room; -ENOMEM.
+ */
+int sim_topology_random(uint64_t seed, const struct sim_random_limits *limits,
+			struct sim_topology **topology);
+/* The topology file of that fabric, for whoever is to repeat a run. 0 or -EIO. */
+int sim_topology_write_random(uint64_t seed, const struct sim_random_limits *limits, FILE *out);
+
 /*
  * What ibsim and OpenSM cannot hold (256 switches, 2,048 hosts, names over 31 characters, routes over
  * 16 hops, ...): 0, or -E2BIG and one sentence in `why`.

@@ -1,153 +1,194 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "topology_reader.h"
+#include "topology_generate.h"
 
 #include <string.h>
 
-static const struct sim_word generators[] = {
-	{"fat-tree", SIM_FAT_TREE},
-	{"star", SIM_STAR},
-	{NULL, 0},
+static const struct sim_generator *const generators[] = {
+	&sim_generator_fat_tree,  &sim_generator_star,   &sim_generator_torus,
+	&sim_generator_dragonfly, &sim_generator_random,
 };
 
-enum { KIND, RADIX, LEVELS, HOSTS, NAMES, ADDRESSES, DEVICE, KEYS };
-static const char *const keys[KEYS] = {"kind",  "radix",     "levels", "hosts",
-				       "names", "addresses", "device"};
+#define GENERATORS (sizeof(generators) / sizeof(*generators))
+#define COMMON_KEYS                                                                                \
+	(1u << SIM_KEY_KIND | 1u << SIM_KEY_NAMES | 1u << SIM_KEY_ADDRESSES | 1u << SIM_KEY_DEVICE)
 
-#define HOSTS_MAX 1000000u
+static const char *const keys[SIM_GENERATE_KEYS] = {
+	[SIM_KEY_KIND] = "kind",
+	[SIM_KEY_NAMES] = "names",
+	[SIM_KEY_ADDRESSES] = "addresses",
+	[SIM_KEY_DEVICE] = "device",
+	[SIM_KEY_HOSTS] = "hosts",
+	[SIM_KEY_RADIX] = "radix",
+	[SIM_KEY_LEVELS] = "levels",
+	[SIM_KEY_HOSTS_PER_SWITCH] = "hosts_per_switch",
+	[SIM_KEY_DIMS] = "dims",
+	[SIM_KEY_PAIR_LINKS] = "pair_links",
+	[SIM_KEY_GROUPS] = "groups",
+	[SIM_KEY_SWITCHES_PER_GROUP] = "switches_per_group",
+	[SIM_KEY_GLOBAL_LINKS] = "global_links",
+	[SIM_KEY_SEED] = "seed",
+	[SIM_KEY_SWITCHES] = "switches",
+	[SIM_KEY_REDUNDANT] = "redundant",
+	[SIM_KEY_PARTITIONS] = "partitions",
+	[SIM_KEY_SPEEDS] = "speeds",
+	[SIM_KEY_MTUS] = "mtus",
+};
 
-static uint32_t divide_up(uint32_t a, uint32_t b)
+static const struct sim_generator *read_kind(struct sim_reader *reader, const yaml_node_t *kind,
+					     struct sim_place place)
 {
-	return (a + b - 1) / b;
+	struct sim_word words[GENERATORS + 1] = {0};
+	uint32_t index = 0;
+
+	if (!kind) {
+		sim_fault_add(reader->faults, place,
+			      "'generate' has no 'kind', fat-tree, star, torus, dragonfly or "
+			      "random was expected");
+		return NULL;
+	}
+	for (uint32_t i = 0; i < GENERATORS; i++)
+		words[i] = (struct sim_word){generators[i]->kind, i};
+	if (!sim_document_word(&reader->document, kind, "kind", words, &index))
+		return NULL;
+	return generators[index];
 }
 
-static void plan_star(struct sim_plan *plan)
+static void list_keys_of(const struct sim_generator *generator, char *list, size_t size)
 {
-	plan->levels = 1;
-	plan->leaf_count = 1;
+	size_t length = 0;
+
+	list[0] = '\0';
+	for (uint32_t i = 0; i < SIM_GENERATE_KEYS && length < size; i++) {
+		if (generator->keys >> i & 1)
+			length += (size_t)snprintf(list + length, size - length, "%s%s",
+						   length ? ", " : "", keys[i]);
+	}
 }
 
-/* Every leaf has half of its ports for hosts; there are only as many leaves and pods as hosts need.
- */
-static void plan_fat_tree(struct sim_plan *plan)
+static bool check_keys(struct sim_reader *reader, yaml_node_t *const *values,
+		       const struct sim_generator *generator)
 {
-	uint32_t half = plan->radix / 2;
+	char list[256];
+	bool fine = true;
 
-	plan->leaf_count = divide_up(plan->host_count, half);
-	plan->pod_count = plan->levels == 2 ? 1 : divide_up(plan->leaf_count, half);
-	plan->spine_count = plan->pod_count * half;
-	plan->core_count = plan->levels == 2 ? 0 : half * half;
-}
-
-static uint32_t hosts_that_fit(const struct sim_plan *plan)
-{
-	uint32_t half = plan->radix / 2;
-
-	if (plan->kind == SIM_STAR)
-		return plan->radix;
-	return plan->levels == 2 ? plan->radix * half : plan->radix * half * half;
-}
-
-static bool read_numbers(struct sim_reader *reader, const yaml_node_t *map,
-			 yaml_node_t *const *values, struct sim_plan *plan)
-{
-	struct sim_document *document = &reader->document;
-	bool star = plan->kind == SIM_STAR;
-	uint64_t hosts = 0, levels = 2, radix = star ? SIM_SWITCH_PORTS_MAX : 36;
-
-	if (!values[HOSTS]) {
-		sim_fault_add(reader->faults, sim_document_place(map),
-			      "'generate' has no 'hosts', their number was expected");
-		return false;
+	for (uint32_t i = 0; i < SIM_GENERATE_KEYS; i++) {
+		if (!values[i] || (generator->keys | COMMON_KEYS) >> i & 1)
+			continue;
+		list_keys_of(generator, list, sizeof(list));
+		sim_fault_add(reader->faults, sim_document_place(values[i]),
+			      "kind %s has no '%s', expected some of: %s", generator->kind, keys[i],
+			      list);
+		fine = false;
 	}
-	if (star && values[LEVELS]) {
-		sim_fault_add(reader->faults, sim_document_place(values[LEVELS]),
-			      "a star has no 'levels', 'hosts' and 'radix' were expected");
-		return false;
-	}
-	if (!sim_document_number(document, values[RADIX], "radix", 2, SIM_SWITCH_PORTS_MAX,
-				 &radix) ||
-	    !sim_document_number(document, values[LEVELS], "levels", 2, 3, &levels) ||
-	    !sim_document_number(document, values[HOSTS], "hosts", 1, HOSTS_MAX, &hosts))
-		return false;
-	if (!star && radix % 2) {
-		sim_fault_add(reader->faults, sim_document_place(values[RADIX]),
-			      "radix is %u, an even number was expected", (unsigned)radix);
-		return false;
-	}
-	plan->radix = (uint32_t)radix;
-	plan->levels = (uint32_t)levels;
-	if (hosts > hosts_that_fit(plan)) {
-		sim_fault_add(
-			reader->faults, sim_document_place(values[HOSTS]),
-			"%u hosts do not fit, at most %u were expected with this kind, radix and "
-			"levels",
-			(unsigned)hosts, hosts_that_fit(plan));
-		return false;
-	}
-	plan->host_count = (uint32_t)hosts;
-	return true;
+	return fine;
 }
 
 void sim_read_generate(struct sim_reader *reader, yaml_node_t *generate, struct sim_plan *plan)
 {
-	yaml_node_t *values[KEYS];
-	uint32_t kind = SIM_FAT_TREE;
+	yaml_node_t *values[SIM_GENERATE_KEYS];
+	const struct sim_generator *generator;
 
 	memset(plan, 0, sizeof(*plan));
 	if (!generate)
 		return;
 	plan->place = sim_document_place(generate);
 	reader->nodes_incomplete = true;
-	if (!sim_document_fields(&reader->document, generate, "generate", keys, KEYS, values))
+	if (!sim_document_fields(&reader->document, generate, "generate", keys, SIM_GENERATE_KEYS,
+				 values))
 		return;
-	if (!values[KIND]) {
-		sim_fault_add(reader->faults, plan->place,
-			      "'generate' has no 'kind', fat-tree or star was expected");
+	generator = read_kind(reader, values[SIM_KEY_KIND], plan->place);
+	if (!generator || !check_keys(reader, values, generator))
+		return;
+	plan->generator = generator;
+	if (!generator->read(reader, values, plan)) {
+		plan->host_count = 0;
 		return;
 	}
-	if (!sim_document_word(&reader->document, values[KIND], "kind", generators, &kind))
-		return;
-	plan->kind = (enum sim_generator)kind;
-	if (!read_numbers(reader, generate, values, plan))
-		return;
 	reader->nodes_incomplete = false;
-	plan->names = values[NAMES];
-	plan->addresses = values[ADDRESSES];
-	plan->device = sim_read_device(reader, values[DEVICE]);
-	if (plan->kind == SIM_STAR)
-		plan_star(plan);
-	else
-		plan_fat_tree(plan);
+	plan->names = values[SIM_KEY_NAMES];
+	plan->addresses = values[SIM_KEY_ADDRESSES];
+	plan->device = sim_read_device(reader, values[SIM_KEY_DEVICE]);
 }
 
-/* Adds prefix1 .. prefixN. */
-static void add_switches(struct sim_reader *reader, const struct sim_plan *plan, const char *prefix,
-			 uint32_t count)
+bool sim_generate_read_hosts(struct sim_reader *reader, yaml_node_t *const *values,
+			     struct sim_plan *plan)
+{
+	uint32_t each = plan->hosts_per_switch ? plan->hosts_per_switch : SIM_SWITCH_PORTS_MAX;
+	uint64_t most = (uint64_t)plan->switch_count * each, hosts = most;
+
+	if (!values[SIM_KEY_HOSTS] && !plan->hosts_per_switch) {
+		sim_fault_add(reader->faults, plan->place,
+			      "'generate' has no 'hosts', that or 'hosts_per_switch' was expected");
+		return false;
+	}
+	if (!sim_document_number(&reader->document, values[SIM_KEY_HOSTS], "hosts", 1,
+				 SIM_GENERATED_HOSTS_MAX, &hosts))
+		return false;
+	if (hosts > SIM_GENERATED_HOSTS_MAX || hosts > most) {
+		sim_fault_add(reader->faults,
+			      values[SIM_KEY_HOSTS] ? sim_document_place(values[SIM_KEY_HOSTS])
+						    : plan->place,
+			      "%llu hosts do not fit, at most %llu were expected with %u switches",
+			      (unsigned long long)hosts,
+			      (unsigned long long)(most < SIM_GENERATED_HOSTS_MAX
+							   ? most
+							   : SIM_GENERATED_HOSTS_MAX),
+			      plan->switch_count);
+		return false;
+	}
+	plan->host_count = (uint32_t)hosts;
+	if (!plan->hosts_per_switch)
+		plan->hosts_per_switch = (plan->host_count - 1) / plan->switch_count + 1;
+	return true;
+}
+
+bool sim_generate_read_radix(struct sim_reader *reader, yaml_node_t *const *values, uint32_t links,
+			     struct sim_plan *plan)
+{
+	uint32_t needed = plan->hosts_per_switch + links;
+	uint64_t radix = plan->radix;
+
+	if (!sim_document_number(&reader->document, values[SIM_KEY_RADIX], "radix", 2,
+				 SIM_SWITCH_PORTS_MAX, &radix))
+		return false;
+	plan->radix = (uint32_t)radix;
+	if (needed <= plan->radix && needed <= SIM_SWITCH_PORTS_MAX)
+		return true;
+	if (needed > SIM_SWITCH_PORTS_MAX)
+		sim_fault_add(reader->faults, plan->place,
+			      "each switch needs %u ports, %u of them for hosts, at most %u were "
+			      "expected: fewer hosts or links",
+			      needed, plan->hosts_per_switch, SIM_SWITCH_PORTS_MAX);
+	else
+		sim_fault_add(reader->faults,
+			      values[SIM_KEY_RADIX] ? sim_document_place(values[SIM_KEY_RADIX])
+						    : plan->place,
+			      "each switch needs %u ports, %u of them for hosts, and radix is %u: "
+			      "%u or more was expected, or fewer hosts",
+			      needed, plan->hosts_per_switch, plan->radix, needed);
+	return false;
+}
+
+void sim_generate_add_switches(struct sim_reader *reader, const struct sim_plan *plan,
+			       const char *names)
 {
 	const struct sim_node_options options = {.kind = SIM_SWITCH, .ports = (uint8_t)plan->radix};
 	struct hostlist_fault fault;
-	struct hostlist names;
-	char text[64];
+	struct hostlist list;
 
-	if (!count)
-		return;
-	snprintf(text, sizeof(text), "%s[1-%u]", prefix, count);
-	if (hostlist_expand(text, strlen(text), &names, &fault)) {
+	if (hostlist_expand(names, strlen(names), &list, &fault)) {
 		reader->faults->no_memory = true;
 		return;
 	}
-	sim_read_add_nodes(reader, &names, &options, plan->place);
-	hostlist_free(&names);
+	sim_read_add_nodes(reader, &list, &options, plan->place);
+	hostlist_free(&list);
 }
 
 void sim_generate_switches(struct sim_reader *reader, struct sim_plan *plan)
 {
 	plan->first_switch = reader->builder.topology->node_count;
-	if (!plan->host_count)
-		return;
-	add_switches(reader, plan, plan->kind == SIM_STAR ? "switch" : "leaf", plan->leaf_count);
-	add_switches(reader, plan, "spine", plan->spine_count);
-	add_switches(reader, plan, "core", plan->core_count);
+	if (plan->host_count)
+		plan->generator->add_switches(reader, plan);
 }
 
 /* node01 and so on, all of one width. */
@@ -184,14 +225,26 @@ static bool read_host_names(struct sim_reader *reader, const struct sim_plan *pl
 	return false;
 }
 
+static void add_addresses(struct sim_reader *reader, const struct sim_plan *plan)
+{
+	uint32_t count = reader->builder.topology->node_count - plan->first_host;
+	const char *const *patterns = plan->generator->addresses;
+
+	if (plan->addresses || !patterns) {
+		sim_read_addresses(reader, plan->addresses, plan->first_host, count);
+		return;
+	}
+	for (; *patterns; patterns++)
+		sim_read_address_pattern(reader, *patterns, plan->place, plan->first_host, count);
+}
+
 void sim_generate_hosts(struct sim_reader *reader, struct sim_plan *plan)
 {
 	const struct sim_node_options options = {
 		.kind = SIM_HOST, .ports = 1, .device = plan->device};
-	const struct sim_topology *topology = reader->builder.topology;
 	struct hostlist names;
 
-	plan->first_host = topology->node_count;
+	plan->first_host = reader->builder.topology->node_count;
 	if (!plan->host_count)
 		return;
 	if (!read_host_names(reader, plan, &names)) {
@@ -201,46 +254,39 @@ void sim_generate_hosts(struct sim_reader *reader, struct sim_plan *plan)
 	sim_read_add_nodes(reader, &names, &options,
 			   plan->names ? sim_document_place(plan->names) : plan->place);
 	hostlist_free(&names);
-	sim_read_addresses(reader, plan->addresses, plan->first_host,
-			   topology->node_count - plan->first_host);
+	add_addresses(reader, plan);
 }
 
-static void join(struct sim_reader *reader, const struct sim_plan *plan, uint32_t left,
-		 uint32_t right)
+void sim_generate_join(struct sim_reader *reader, const struct sim_plan *plan, uint32_t left,
+		       uint32_t right)
 {
 	sim_builder_add_link(&reader->builder, left, right, &reader->defaults, plan->place);
 }
 
-/* Each leaf with all spines of its pod; each spine with its share of the cores. */
-static void join_switches(struct sim_reader *reader, const struct sim_plan *plan)
+void sim_generate_spread_hosts(struct sim_reader *reader, const struct sim_plan *plan)
 {
-	uint32_t half = plan->radix / 2;
-	uint32_t spines = plan->first_switch + plan->leaf_count;
-	uint32_t cores = spines + plan->spine_count;
+	for (uint32_t i = 0; i < plan->host_count; i++) {
+		uint64_t at = (uint64_t)i * plan->switch_count / plan->host_count;
 
-	for (uint32_t leaf = 0; leaf < plan->leaf_count; leaf++) {
-		uint32_t pod = plan->levels == 2 ? 0 : leaf / half;
-
-		for (uint32_t i = 0; i < half; i++)
-			join(reader, plan, plan->first_switch + leaf, spines + pod * half + i);
-	}
-	if (!plan->core_count)
-		return;
-	for (uint32_t spine = 0; spine < plan->spine_count; spine++) {
-		for (uint32_t i = 0; i < half; i++)
-			join(reader, plan, spines + spine, cores + spine % half * half + i);
+		sim_generate_join(reader, plan, plan->first_host + i,
+				  plan->first_switch + (uint32_t)at);
 	}
 }
 
-void sim_generate_links(struct sim_reader *reader, const struct sim_plan *plan)
+/* With nodes missing the indices would not be those of the plan. */
+static bool nodes_are_there(const struct sim_reader *reader, const struct sim_plan *plan)
 {
-	uint32_t share = plan->kind == SIM_STAR ? plan->radix : plan->radix / 2;
+	return plan->host_count && !reader->faults->count && !reader->faults->no_memory;
+}
 
-	/* With nodes missing the indices would not be those of the plan. */
-	if (!plan->host_count || reader->faults->count || reader->faults->no_memory)
-		return;
-	for (uint32_t i = 0; i < plan->host_count; i++)
-		join(reader, plan, plan->first_host + i, plan->first_switch + i / share);
-	if (plan->kind == SIM_FAT_TREE)
-		join_switches(reader, plan);
+void sim_generate_links(struct sim_reader *reader, struct sim_plan *plan)
+{
+	if (nodes_are_there(reader, plan))
+		plan->generator->join(reader, plan);
+}
+
+void sim_generate_partitions(struct sim_reader *reader, struct sim_plan *plan)
+{
+	if (nodes_are_there(reader, plan) && plan->generator->add_partitions)
+		plan->generator->add_partitions(reader, plan);
 }

@@ -14,12 +14,12 @@ static const struct sim_word widths[] = {
 	{"1x", 1}, {"2x", 2}, {"4x", 4}, {"8x", 8}, {"12x", 12}, {NULL, 0},
 };
 
-static const struct sim_word speeds[] = {
+const struct sim_word sim_link_speeds[] = {
 	{"sdr", SIM_SDR}, {"ddr", SIM_DDR}, {"qdr", SIM_QDR}, {"fdr", SIM_FDR}, {"edr", SIM_EDR},
 	{"hdr", SIM_HDR}, {"ndr", SIM_NDR}, {"xdr", SIM_XDR}, {NULL, 0},
 };
 
-static const struct sim_word mtus[] = {
+const struct sim_word sim_link_mtus[] = {
 	{"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}, {NULL, 0},
 };
 
@@ -31,7 +31,7 @@ static uint8_t width_code(uint8_t lanes)
 	return codes[lanes];
 }
 
-static uint8_t rate_of(const struct sim_link *link)
+uint8_t sim_link_rate(const struct sim_link *link)
 {
 	uint8_t width = width_code(link->width);
 
@@ -64,13 +64,13 @@ static void read_attributes(struct sim_reader *reader, const yaml_node_t *map,
 	uint32_t width = link->width, speed = link->speed, mtu = acm_mtu_bytes(link->mtu);
 
 	sim_document_word(&reader->document, values[0], "width", widths, &width);
-	sim_document_word(&reader->document, values[1], "speed", speeds, &speed);
-	sim_document_word(&reader->document, values[2], "mtu", mtus, &mtu);
+	sim_document_word(&reader->document, values[1], "speed", sim_link_speeds, &speed);
+	sim_document_word(&reader->document, values[2], "mtu", sim_link_mtus, &mtu);
 	read_latency(reader, values[3], &link->latency);
 	link->width = (uint8_t)width;
 	link->speed = (uint8_t)speed;
 	link->mtu = acm_mtu_code(mtu);
-	link->rate = rate_of(link);
+	link->rate = sim_link_rate(link);
 	if (!link->rate)
 		sim_fault_add(
 			reader->faults, sim_document_place(map),
@@ -84,7 +84,7 @@ void sim_read_link_defaults(struct sim_reader *reader, yaml_node_t *link)
 
 	reader->defaults = (struct sim_link){
 		.width = 4, .speed = SIM_EDR, .mtu = acm_mtu_code(4096), .latency = 200};
-	reader->defaults.rate = rate_of(&reader->defaults);
+	reader->defaults.rate = sim_link_rate(&reader->defaults);
 	if (link && sim_document_fields(&reader->document, link, "link", keys, 4, values))
 		read_attributes(reader, link, values, &reader->defaults);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "topology_reader.h"
+#include "topology_generate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -103,6 +103,7 @@ static void read_topology(struct sim_reader *reader)
 	read_sm(reader, values[SM]);
 	sim_generate_links(reader, &plan);
 	sim_read_links(reader, values[LINKS]);
+	sim_generate_partitions(reader, &plan);
 	sim_read_partitions(reader, values[PARTITIONS]);
 	sim_builder_check(&reader->builder);
 }

@@ -107,8 +107,8 @@ static bool add_address(struct sim_reader *reader, const char *pattern, struct s
 	return true;
 }
 
-static void add_pattern(struct sim_reader *reader, const char *pattern, struct sim_place place,
-			uint32_t first, uint32_t count)
+void sim_read_address_pattern(struct sim_reader *reader, const char *pattern,
+			      struct sim_place place, uint32_t first, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (!add_address(reader, pattern, place, first + i, i + 1))
@@ -132,7 +132,8 @@ void sim_read_addresses(struct sim_reader *reader, yaml_node_t *addresses, uint3
 		const char *pattern = sim_document_text(&reader->document, item, "an address");
 
 		if (pattern)
-			add_pattern(reader, pattern, sim_document_place(item), first, count);
+			sim_read_address_pattern(reader, pattern, sim_document_place(item), first,
+						 count);
 	}
 }
 

@@ -41,9 +41,17 @@ const char *sim_read_device(struct sim_reader *reader, const yaml_node_t *node);
  */
 void sim_read_addresses(struct sim_reader *reader, yaml_node_t *addresses, uint32_t first,
 			uint32_t count);
+/* One pattern of these. */
+void sim_read_address_pattern(struct sim_reader *reader, const char *pattern,
+			      struct sim_place place, uint32_t first, uint32_t count);
 /* Adds nodes, with one fault for all names that are taken or no names at all. */
 void sim_read_add_nodes(struct sim_reader *reader, const struct hostlist *names,
 			const struct sim_node_options *options, struct sim_place place);
+
+/* `speed` and `mtu` of links; an MTU stands for itself in bytes. */
+extern const struct sim_word sim_link_speeds[], sim_link_mtus[];
+/* Code of the rate that width and speed make; 0: none is defined. */
+uint8_t sim_link_rate(const struct sim_link *link);
 
 /* ---- sections ---- */
 
@@ -52,34 +60,5 @@ void sim_read_hosts(struct sim_reader *reader, yaml_node_t *hosts);
 void sim_read_link_defaults(struct sim_reader *reader, yaml_node_t *link);
 void sim_read_links(struct sim_reader *reader, yaml_node_t *links);
 void sim_read_partitions(struct sim_reader *reader, yaml_node_t *partitions);
-
-/* ---- generated fabrics (topology_generate.c) ---- */
-
-enum sim_generator { SIM_FAT_TREE, SIM_STAR };
-
-/* What a `generate` map asks for; all zero when there is none. */
-struct sim_plan {
-	struct sim_place place;
-	enum sim_generator kind;
-	uint32_t radix;  /* ports of each switch */
-	uint32_t levels; /* of switches: 1 for a star */
-	uint32_t host_count;
-	uint32_t leaf_count;
-	uint32_t pod_count; /* three levels: groups of leaf and spine switches */
-	uint32_t spine_count;
-	uint32_t core_count;
-	uint32_t first_switch; /* node indices, once the nodes are there */
-	uint32_t first_host;
-	const char *device;
-	yaml_node_t *names;
-	yaml_node_t *addresses;
-};
-
-/* Reads and checks the map. plan->host_count is 0 when there is nothing to generate. */
-void sim_read_generate(struct sim_reader *reader, yaml_node_t *generate, struct sim_plan *plan);
-/* In this order, with the listed switches and hosts between. */
-void sim_generate_switches(struct sim_reader *reader, struct sim_plan *plan);
-void sim_generate_hosts(struct sim_reader *reader, struct sim_plan *plan);
-void sim_generate_links(struct sim_reader *reader, const struct sim_plan *plan);
 
 #endif

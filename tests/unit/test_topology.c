@@ -95,7 +95,8 @@ static void the_documented_example(void **state)
 static void all_topologies_load(void **state)
 {
 	static const char *const names[] = {"pair",        "two-tier",   "fat-tree-648",
-					    "mixed-speed", "partitions", "ring-of-switches"};
+					    "mixed-speed", "partitions", "ring-of-switches",
+					    "torus-4x4",   "dragonfly",  "random"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
