@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Usage: await_end SIGNAL MILLISECONDS PID...
- * Sends the signal's number (0: none) to the first process and waits until all are gone, children of
- * others too. Prints how many milliseconds that took. Exit 1: some were not gone in time; they are named.
+ * Sends the signal's number (0: none) to the first process and waits until all are gone, children
+ * of others too. Prints how many milliseconds that took. Exit 1: some were not gone in time; they
+ * are named.
  */
 #include <errno.h>
 #include <poll.h>

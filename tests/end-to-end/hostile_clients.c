@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Usage: hostile_clients SOCKET
- * Plays clients of every bad kind against a daemon that serves node01 of two-tier.yaml. After each of them a
- * client that behaves asks and must be answered as before.
+ * Plays clients of every bad kind against a daemon that serves node01 of two-tier.yaml. After each
+ * of them a client that behaves asks and must be answered as before.
  */
 #include "hostile_messages.h"
 
@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 30000 /* against hanging */
-#define CROWD	    2000
-#define LURKERS	    50 /* clients that hold half a message all the time */
+#define CROWD       2000
+#define LURKERS     50 /* clients that hold half a message all the time */
 #define VANISHING   300
 #define PIPELINED   1000
 
@@ -253,7 +253,8 @@ static void play_good_message_cut(void)
 	}
 }
 
-/* Any answer will do, or an end of the stream, but not silence. All at once: some names take time. */
+/* Any answer will do, or an end of the stream, but not silence. All at once: some names take time.
+ */
 static void play_altered_bytes(void)
 {
 	static const uint8_t alterations[] = {0x01, 0x20, 0x80, 0xff};
@@ -349,8 +350,8 @@ static unsigned int stuff(int fd, struct message *message, size_t *sent_of_it)
 }
 
 /*
- * Asks until the service takes no more of it: the socket still is full when others have been served a
- * few times. Returns the number of its whole requests.
+ * Asks until the service takes no more of it: the socket still is full when others have been served
+ * a few times. Returns the number of its whole requests.
  */
 static unsigned int fill(int fd)
 {

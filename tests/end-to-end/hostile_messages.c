@@ -30,8 +30,9 @@ static struct acm_ep_addr_data *record_of(struct message *message, unsigned int 
 
 static void add(struct message *message, uint32_t flags, uint16_t type, const char *name)
 {
-	struct acm_ep_addr_data *record = record_of(
-		message, (unsigned int)((message->length - ACM_MSG_HDR_LENGTH) / ACM_MSG_EP_LENGTH));
+	struct acm_ep_addr_data *record =
+		record_of(message, (unsigned int)((message->length - ACM_MSG_HDR_LENGTH) /
+						  ACM_MSG_EP_LENGTH));
 
 	record->flags = flags;
 	record->type = type;

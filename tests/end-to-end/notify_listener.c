@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Usage: notify_listener SOCKET MILLISECONDS
- * A service manager's side of NOTIFY_SOCKET: says "listening", then each message that comes, until one is
- * STOPPING=1 or the time is over (exit 1). A path that begins with @ is in the abstract namespace.
+ * A service manager's side of NOTIFY_SOCKET: says "listening", then each message that comes, until
+ * one is STOPPING=1 or the time is over (exit 1). A path that begins with @ is in the abstract
+ * namespace.
  */
 #include <poll.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Usage: path_records TOPOLOGY.yaml [PAIRS]
- * An engine on every host of a fabric that ibsim and OpenSM run; hosts resolve each other by name: all
- * ordered pairs or, where there are more than are given, so many drawn from a fixed seed. Each path that an engine answers with is
- * compared, field by field, with the one that OpenSM tells saquery for the ports' GIDs, which come from
- * the topology and not from the answer.
+ * An engine on every host of a fabric that ibsim and OpenSM run; hosts resolve each other by name:
+ * all ordered pairs or, where there are more than are given, so many drawn from a fixed seed. Each
+ * path that an engine answers with is compared, field by field, with the one that OpenSM tells
+ * saquery for the ports' GIDs, which come from the topology and not from the answer.
  */
 #include "saquery.h"
 
@@ -20,12 +20,12 @@
 #include "fabric.h"
 #include "population.h"
 
-#define PATIENCE_NS	(150 * ACM_NSEC_PER_SEC) /* against hanging */
-#define SEED		20240617
-#define RESOLVES_AT_ONCE 64
-#define QUERIES_AT_ONCE	2
+#define PATIENCE_NS       (150 * ACM_NSEC_PER_SEC) /* against hanging */
+#define SEED              20240617
+#define RESOLVES_AT_ONCE  64
+#define QUERIES_AT_ONCE   2
 #define DIFFERENCES_SHOWN 20
-#define DEFAULT_PKEY	0xffff
+#define DEFAULT_PKEY      0xffff
 
 struct pair {
 	uint32_t source; /* node indices */
@@ -41,7 +41,6 @@ struct world {
 	struct sim_fabric *fabric;
 	struct sim_population *population;
 	struct sim_resident **residents; /* by node index */
-	char scratch[PATH_MAX];
 	uint64_t give_up_at;
 	struct pair *pairs;
 	uint32_t pair_count;
@@ -59,6 +58,15 @@ struct world {
 		fputc('\n', stderr);                                                               \
 		exit(EXIT_FAILURE);                                                                \
 	} while (0)
+
+static char scratch[PATH_MAX];
+
+/* At the end, whatever it is. */
+static void remove_scratch(void)
+{
+	if (scratch[0])
+		ibsim_scratch_remove(scratch);
+}
 
 static uint64_t monotonic_now(void)
 {
@@ -124,20 +132,20 @@ static void start_fabric(struct world *world)
 	int error;
 
 	/* In memory where that can be: libumad2sim makes and removes 40 files for each saquery. */
-	error = ibsim_scratch_create("/dev/shm", world->scratch);
+	error = ibsim_scratch_create("/dev/shm", scratch);
 	if (error)
-		error = ibsim_scratch_create(NULL, world->scratch);
+		error = ibsim_scratch_create(NULL, scratch);
 	if (error)
 		die("there is no scratch folder: %s", strerror(-error));
 	sim_ibsim_options_default(&options);
-	options.scratch = world->scratch;
+	options.scratch = scratch;
 	options.ready_timeout_ms = 60000;
 	if (sim_ibsim_control_create(world->topology, &options, &world->control, why, sizeof(why)))
 		die("%s (ci/setup installs what is missing)", why);
 	error = sim_fabric_create(world->topology, world->control, SEED, &world->fabric);
 	if (error)
 		die("there is no fabric: %s", strerror(-error));
-	if (saquery_find(&world->place, sim_ibsim_socket_name(world->control), world->scratch, why,
+	if (saquery_find(&world->place, sim_ibsim_socket_name(world->control), scratch, why,
 			 sizeof(why)))
 		die("%s", why);
 }
@@ -160,8 +168,7 @@ static void add_nodes(struct world *world)
 {
 	const struct acm_driver_hooks hooks = {.reply = take_reply, .context = world};
 	struct acm_engine_config config;
-	int error =
-		sim_population_create(world->topology, world->fabric, &world->population);
+	int error = sim_population_create(world->topology, world->fabric, &world->population);
 
 	acm_engine_config_default(&config);
 	config.seed = SEED;
@@ -305,8 +312,10 @@ static unsigned int compare(const struct acm_path *ours, const struct acm_path *
 		{"packet life selector", ours->packet_life_selector, theirs->packet_life_selector},
 		{"packet life", ours->packet_life, theirs->packet_life},
 		{"preference", ours->preference, theirs->preference},
-		{"SGID", 0, (unsigned long long)memcmp(&ours->sgid, &theirs->sgid, sizeof(ours->sgid))},
-		{"DGID", 0, (unsigned long long)memcmp(&ours->dgid, &theirs->dgid, sizeof(ours->dgid))},
+		{"SGID", 0,
+		 (unsigned long long)memcmp(&ours->sgid, &theirs->sgid, sizeof(ours->sgid))},
+		{"DGID", 0,
+		 (unsigned long long)memcmp(&ours->dgid, &theirs->dgid, sizeof(ours->dgid))},
 	};
 	unsigned int count = 0;
 
@@ -401,7 +410,8 @@ static void compare_all(struct world *world)
 	}
 }
 
-/* A comparison that notices nothing is worth nothing: each byte of a path counts, but for padding. */
+/* A comparison that notices nothing is worth nothing: each byte of a path counts, but for padding.
+ */
 static void check_that_all_is_compared(const struct acm_path *path)
 {
 	struct difference found[FIELDS_MAX];
@@ -425,6 +435,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || argc > 3)
 		die("usage: path_records TOPOLOGY.yaml [PAIRS]");
+	atexit(remove_scratch);
 	load(&world, argv[1]);
 	choose_pairs(&world, argc > 2 ? (uint32_t)atoi(argv[2]) : UINT32_MAX);
 	start_fabric(&world);
@@ -432,11 +443,10 @@ int main(int argc, char **argv)
 	resolve_all(&world);
 	check_that_all_is_compared(&world.pairs[0].path);
 	compare_all(&world);
-	printf("%u pairs of %s, %u differences to OpenSM\n", world.pair_count,
-	       world.topology->name, world.differences);
+	printf("%u pairs of %s, %u differences to OpenSM\n", world.pair_count, world.topology->name,
+	       world.differences);
 	sim_population_destroy(world.population);
 	sim_fabric_destroy(world.fabric);
-	ibsim_scratch_remove(world.scratch);
 	sim_topology_free(world.topology);
 	free(world.residents);
 	free(world.pairs);

@@ -11,8 +11,8 @@
 
 #define GID_TEXT 46
 
-int saquery_find(struct saquery_place *place, const char *socket_name, const char *folder, char *why,
-		 size_t size)
+int saquery_find(struct saquery_place *place, const char *socket_name, const char *folder,
+		 char *why, size_t size)
 {
 	const char *missing = NULL;
 
@@ -31,7 +31,8 @@ int saquery_find(struct saquery_place *place, const char *socket_name, const cha
 }
 
 /* libumad2sim keeps files in the current folder. */
-static int make_folder(const struct saquery_place *place, unsigned int number, char folder[PATH_MAX])
+static int make_folder(const struct saquery_place *place, unsigned int number,
+		       char folder[PATH_MAX])
 {
 	int length = (int)strnlen(place->folder, PATH_MAX - 64);
 
@@ -40,12 +41,13 @@ static int make_folder(const struct saquery_place *place, unsigned int number, c
 }
 
 int saquery_start(struct saquery *query, const struct saquery_place *place, unsigned int number,
-		  const char *host, const struct acm_gid *sgid, const struct acm_gid *dgid, uint16_t pkey)
+		  const char *host, const struct acm_gid *sgid, const struct acm_gid *dgid,
+		  uint16_t pkey)
 {
 	char folder[PATH_MAX], preload[PATH_MAX + 16], socket_name[128], sim_host[64];
 	char from[GID_TEXT], to[GID_TEXT], partition[8];
-	const char *argv[] = {"timeout", "20",	   place->program, "--sgid", from, "--dgid",
-			      to,	 "--pkey", partition,	   "PR",     NULL};
+	const char *argv[] = {"timeout", "20",     place->program, "--sgid", from, "--dgid",
+			      to,        "--pkey", partition,      "PR",     NULL};
 	const char *environment[] = {preload, socket_name, sim_host, NULL};
 	struct ibsim_command command = {.program = place->timeout,
 					.argv = argv,
