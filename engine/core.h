@@ -384,9 +384,12 @@ struct acm_waiter *acm_waiter_create(struct acm_engine *engine, const struct acm
 void acm_waiter_end_search(struct acm_engine *engine, struct acm_waiter *waiter);
 /* Hangs it on a look-up. */
 void acm_waiter_append(struct acm_lookup *lookup, struct acm_waiter *waiter);
-/* Answers it: it moves to the answered; `reply` is filled in but for the status. */
+/*
+ * Answers it: it moves to the answered; `reply` is filled in but for the status. `endpoint` counts it,
+ * NULL: none does.
+ */
 void acm_waiter_answer(struct acm_engine *engine, struct acm_waiter *waiter,
-		       enum acm_status status);
+		       struct acm_endpoint *endpoint, enum acm_status status);
 void acm_waiter_cancel(struct acm_engine *engine, uint64_t id);
 /* The oldest answer that was not pulled yet, NULL. */
 const struct acm_reply *acm_waiter_pull(struct acm_engine *engine);

@@ -253,7 +253,7 @@ static void answer_waiters(struct acm_engine *engine, struct acm_lookup *lookup,
 					     &waiter->reply.path);
 			waiter->reply.path.service_id = lookup->constraint.service_id;
 		}
-		acm_waiter_answer(engine, waiter, status);
+		acm_waiter_answer(engine, waiter, lookup->endpoint, status);
 	}
 	lookup->last = NULL;
 }

@@ -56,7 +56,7 @@ static void finish(struct acm_engine *engine, struct routed *routed, enum acm_st
 		reply->source = *routed->source;
 	}
 	if (routed->waiter) {
-		acm_waiter_answer(engine, routed->waiter, status);
+		acm_waiter_answer(engine, routed->waiter, routed->endpoint, status);
 		return;
 	}
 	reply->status = status;
@@ -368,7 +368,7 @@ static void find_source(struct acm_engine *engine, const struct acm_request *req
 		queued->action.find.destination = request->destination;
 		acm_deadlines_arm(&engine->deadlines, &waiter->timer, engine->now + SOURCE_TIME);
 	} else if (waiter) {
-		acm_waiter_answer(engine, waiter, ACM_STATUS_NO_MEMORY);
+		acm_waiter_answer(engine, waiter, NULL, ACM_STATUS_NO_MEMORY);
 	} else {
 		answer(engine, NULL, request, ACM_STATUS_NO_MEMORY);
 	}
@@ -422,12 +422,12 @@ void acm_request_source_found(struct acm_engine *engine, uint64_t cookie, int st
 	if (routed.endpoint)
 		resolve_address(engine, &routed);
 	else
-		acm_waiter_answer(engine, waiter, ACM_STATUS_SOURCE_ADDRESS);
+		acm_waiter_answer(engine, waiter, NULL, ACM_STATUS_SOURCE_ADDRESS);
 }
 
 void acm_request_source_expired(struct acm_engine *engine, struct acm_waiter *waiter)
 {
-	acm_waiter_answer(engine, waiter, ACM_STATUS_SOURCE_ADDRESS);
+	acm_waiter_answer(engine, waiter, NULL, ACM_STATUS_SOURCE_ADDRESS);
 }
 
 /* ---- queries about the service itself ---- */

@@ -101,10 +101,8 @@ void acm_waiter_end_search(struct acm_engine *engine, struct acm_waiter *waiter)
 }
 
 void acm_waiter_answer(struct acm_engine *engine, struct acm_waiter *waiter,
-		       enum acm_status status)
+		       struct acm_endpoint *endpoint, enum acm_status status)
 {
-	struct acm_endpoint *endpoint = waiter->lookup ? waiter->lookup->endpoint : NULL;
-
 	acm_waiter_end_search(engine, waiter);
 	unhash(engine, waiter);
 	waiter->reply.status = status;
