@@ -45,7 +45,9 @@ static void *allocate(void *context, size_t size)
 	struct cluster *cluster = context;
 	void *memory;
 
-	if (++cluster->allocations == cluster->fail_at)
+	cluster->allocations++;
+	if (cluster->allocations == cluster->fail_at ||
+	    (cluster->fail_from && cluster->allocations >= cluster->fail_from))
 		return NULL;
 	memory = malloc(size);
 	assert(memory);
@@ -90,11 +92,12 @@ static void init_facts(struct acm_port_facts *facts, int node)
 int cluster_init_each(struct cluster *cluster, int nodes, const struct acm_engine_config *configs)
 {
 	struct acm_allocator allocator = {allocate, release, cluster};
-	uint64_t fail_at = cluster->fail_at;
+	uint64_t fail_at = cluster->fail_at, fail_from = cluster->fail_from;
 
 	assert(nodes <= CLUSTER_NODES_MAX);
 	memset(cluster, 0, sizeof(*cluster));
 	cluster->fail_at = fail_at;
+	cluster->fail_from = fail_from;
 	cluster->now = ACM_NSEC_PER_SEC;
 	cluster->search_status = -ENOENT;
 	cluster->node_count = nodes;

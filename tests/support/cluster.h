@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A handful of engines in virtual time, on a network that delivers every datagram after a fixed time
- * and an SA that answers from a table, both under the test's thumb. For tests of decisions: what goes
- * through tables and queues is tested on the simulated fabric.
+ * A handful of engines in virtual time, on a network that delivers every datagram after a fixed
+ * time and an SA that answers from a table, both under the test's thumb. For tests of decisions:
+ * what goes through tables and queues is tested on the simulated fabric.
  *
  * Node i (from 1) has LID i, GID fe80::i, the name "node<i>", 10.0.0.i and fd00::i.
  */
@@ -13,16 +13,16 @@
 #include <acmite/trace.h>
 
 #define CLUSTER_NODES_MAX 16
-#define CLUSTER_DELAY (10 * ACM_NSEC_PER_USEC)
-#define CLUSTER_SM_LID 100
+#define CLUSTER_DELAY     (10 * ACM_NSEC_PER_USEC)
+#define CLUSTER_SM_LID    100
 
 struct cluster_packet {
 	int from; /* node */
-	int to;	  /* node; of a multicast each copy is asked about */
+	int to;   /* node; of a multicast each copy is asked about */
 	bool multicast;
 	bool answer;
-	uint64_t number; /* of all copies, from 0 */
-	uint64_t delay;	 /* ns; may be changed */
+	uint64_t number;                       /* of all copies, from 0 */
+	uint64_t delay;                        /* ns; may be changed */
 	struct acm_datagram_received datagram; /* may be changed, as may the payload */
 	uint8_t payload[ACM_DATAGRAM_MAX];
 };
@@ -37,7 +37,7 @@ struct cluster_sa_query {
 	uint64_t number; /* from 0 */
 	/* What to do: */
 	bool silent;
-	int failed;	 /* negative errno: no answer, but word that none will come */
+	int failed;      /* negative errno: no answer, but word that none will come */
 	uint16_t status; /* of the MAD */
 	uint64_t delay;
 };
@@ -64,14 +64,15 @@ struct cluster {
 	int (*on_packet)(struct cluster *cluster, struct cluster_packet *packet);
 	void (*on_sa)(struct cluster *cluster, struct cluster_sa_query *query);
 	/* An SA answer on its way, to be spoilt. */
-	void (*on_sa_answer)(struct cluster *cluster, const struct cluster_sa_query *query, uint8_t *mad,
-			     uint32_t *length);
+	void (*on_sa_answer)(struct cluster *cluster, const struct cluster_sa_query *query,
+			     uint8_t *mad, uint32_t *length);
 	/* Every action, before it is executed. */
 	void (*on_action)(struct cluster *cluster, int node, const struct acm_action *action);
 	/* Every trace event. */
 	void (*on_trace)(struct cluster *cluster, int node, const struct acm_trace *trace);
 	void *context;
-	/* What transports do: a status that is not 0 is told by an event, a delay of ACM_NEVER: none. */
+	/* What transports do: a status that is not 0 is told by an event, a delay of ACM_NEVER:
+	 * none. */
 	int open_status, attach_status, send_status;
 	uint64_t open_delay, attach_delay;
 	/* How searches for a source end: -ENOENT at once unless told otherwise. */
@@ -82,13 +83,15 @@ struct cluster {
 	uint64_t last_request;
 	struct cluster_answer *answers; /* by request id */
 	uint64_t answer_capacity;
-	/* Memory: allocation number fail_at (from 1) fails; 0: none does. */
+	/* Memory: allocation number fail_at (from 1) fails, as do all from fail_from on; 0: none
+	 * does. */
 	uint64_t allocations;
 	uint64_t fail_at;
+	uint64_t fail_from;
 	int64_t live_bytes;
 };
 
-/* Engines made, nothing started. Returns 0, or -ENOMEM when fail_at struck. */
+/* Engines made, nothing started. Returns 0, or -ENOMEM when an allocation failed. */
 int cluster_init(struct cluster *cluster, int nodes, const struct acm_engine_config *config);
 /* The same with a configuration for each node, [0 .. nodes - 1]. */
 int cluster_init_each(struct cluster *cluster, int nodes, const struct acm_engine_config *configs);
@@ -96,7 +99,8 @@ int cluster_init_each(struct cluster *cluster, int nodes, const struct acm_engin
 void cluster_start(struct cluster *cluster);
 /* Fails the test where memory leaks. */
 void cluster_destroy(struct cluster *cluster);
-/* Every request was answered once, was cancelled, or waits; the engines agree. Fails the test else. */
+/* Every request was answered once, was cancelled, or waits; the engines agree. Fails the test else.
+ */
 void cluster_check(struct cluster *cluster);
 
 /* Runs everything that is due up to `time`, which then is now. */
