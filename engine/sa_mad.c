@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include <acmite/sa.h>
 #include <acmite/transport.h>
 #include <acmite/wire.h>
 
 #include "bytes.h"
+#include "mcmember_record.h"
 #include "path_record.h"
 
 #define BASE_VERSION     1
@@ -29,42 +31,7 @@
 #define AT_RECORD           56
 #define MAD_HEADER_LENGTH   24
 
-/* Without the padding to a multiple of 8 that lies between records. */
-#define MCMEMBER_RECORD_LENGTH 52
-
-#define SELECTOR_EXACTLY 2
 #define SELECTOR_LARGEST 3
-
-/* Components of a PathRecord. */
-#define PATH_SERVICE_ID    (UINT64_C(3) << 0)
-#define PATH_DGID          (UINT64_C(1) << 2)
-#define PATH_SGID          (UINT64_C(1) << 3)
-#define PATH_DLID          (UINT64_C(1) << 4)
-#define PATH_SLID          (UINT64_C(1) << 5)
-#define PATH_FLOW_LABEL    (UINT64_C(1) << 8)
-#define PATH_HOP_LIMIT     (UINT64_C(1) << 9)
-#define PATH_TRAFFIC_CLASS (UINT64_C(1) << 10)
-#define PATH_REVERSIBLE    (UINT64_C(1) << 11)
-#define PATH_COUNT         (UINT64_C(1) << 12)
-#define PATH_PKEY          (UINT64_C(1) << 13)
-#define PATH_QOS_CLASS     (UINT64_C(1) << 14)
-#define PATH_SL            (UINT64_C(1) << 15)
-#define PATH_MTU           (UINT64_C(3) << 16) /* with its selector, as the next two */
-#define PATH_RATE          (UINT64_C(3) << 18)
-#define PATH_PACKET_LIFE   (UINT64_C(3) << 20)
-
-/* Components of an MCMemberRecord. */
-#define MC_MGID          (UINT64_C(1) << 0)
-#define MC_PORT_GID      (UINT64_C(1) << 1)
-#define MC_QKEY          (UINT64_C(1) << 2)
-#define MC_MTU           (UINT64_C(3) << 4) /* with its selector */
-#define MC_TRAFFIC_CLASS (UINT64_C(1) << 6)
-#define MC_PKEY          (UINT64_C(1) << 7)
-#define MC_RATE          (UINT64_C(3) << 8) /* with its selector */
-#define MC_SL            (UINT64_C(1) << 12)
-#define MC_FLOW_LABEL    (UINT64_C(1) << 13)
-#define MC_SCOPE         (UINT64_C(1) << 15)
-#define MC_JOIN_STATE    (UINT64_C(1) << 16)
 
 /* The part of the status that every management class has. */
 #define STATUS_BUSY          0x0001u
@@ -125,13 +92,13 @@ static bool holds_record(const uint8_t *mad, size_t length, size_t record_length
 
 static uint64_t address_components(const struct acm_path *path)
 {
-	return (path->service_id != 0 ? PATH_SERVICE_ID : 0) |
-	       (!acm_gid_is_zero(&path->dgid) ? PATH_DGID : 0) |
-	       (!acm_gid_is_zero(&path->sgid) ? PATH_SGID : 0) | (path->dlid != 0 ? PATH_DLID : 0) |
-	       (path->slid != 0 ? PATH_SLID : 0) | (path->flow_label != 0 ? PATH_FLOW_LABEL : 0) |
-	       (path->hop_limit != 0 ? PATH_HOP_LIMIT : 0) |
-	       (path->traffic_class != 0 ? PATH_TRAFFIC_CLASS : 0) |
-	       (path->pkey != 0 ? PATH_PKEY : 0);
+	return (path->service_id != 0 ? ACM_SA_PATH_SERVICE_ID : 0) |
+	       (!acm_gid_is_zero(&path->dgid) ? ACM_SA_PATH_DGID : 0) |
+	       (!acm_gid_is_zero(&path->sgid) ? ACM_SA_PATH_SGID : 0) | (path->dlid != 0 ? ACM_SA_PATH_DLID : 0) |
+	       (path->slid != 0 ? ACM_SA_PATH_SLID : 0) | (path->flow_label != 0 ? ACM_SA_PATH_FLOW_LABEL : 0) |
+	       (path->hop_limit != 0 ? ACM_SA_PATH_HOP_LIMIT : 0) |
+	       (path->traffic_class != 0 ? ACM_SA_PATH_TRAFFIC_CLASS : 0) |
+	       (path->pkey != 0 ? ACM_SA_PATH_PKEY : 0);
 }
 
 /* "The largest there is" needs no value; every other selector does. */
@@ -142,11 +109,11 @@ static bool is_constrained(uint8_t selector, uint8_t value)
 
 static uint64_t quality_components(const struct acm_path *path)
 {
-	return (path->reversible ? PATH_REVERSIBLE : 0) |
-	       (path->qos_class != 0 ? PATH_QOS_CLASS : 0) | (path->sl != 0 ? PATH_SL : 0) |
-	       (is_constrained(path->mtu_selector, path->mtu) ? PATH_MTU : 0) |
-	       (is_constrained(path->rate_selector, path->rate) ? PATH_RATE : 0) |
-	       (is_constrained(path->packet_life_selector, path->packet_life) ? PATH_PACKET_LIFE
+	return (path->reversible ? ACM_SA_PATH_REVERSIBLE : 0) |
+	       (path->qos_class != 0 ? ACM_SA_PATH_QOS_CLASS : 0) | (path->sl != 0 ? ACM_SA_PATH_SL : 0) |
+	       (is_constrained(path->mtu_selector, path->mtu) ? ACM_SA_PATH_MTU : 0) |
+	       (is_constrained(path->rate_selector, path->rate) ? ACM_SA_PATH_RATE : 0) |
+	       (is_constrained(path->packet_life_selector, path->packet_life) ? ACM_SA_PATH_PACKET_LIFE
 									      : 0);
 }
 
@@ -159,7 +126,7 @@ void acm_sa_encode_path_get(const struct acm_path *constraint, uint64_t tid, uin
 		path.path_count = 1;
 	encode_header(mad, METHOD_GET, ACM_SA_ATTRIBUTE_PATH, tid);
 	store_be64(mad + AT_COMPONENT_MASK,
-		   address_components(&path) | quality_components(&path) | PATH_COUNT);
+		   address_components(&path) | quality_components(&path) | ACM_SA_PATH_COUNT);
 	acm_path_record_store(&path, mad + AT_RECORD);
 }
 
@@ -198,22 +165,6 @@ int acm_sa_decode_path(const uint8_t *mad, size_t length, struct acm_path *path)
 
 /* ---- group members ---- */
 
-static void store_mcmember(const struct acm_mcmember *member, uint8_t *record)
-{
-	memcpy(record, member->mgid.raw, sizeof(member->mgid.raw));
-	memcpy(record + 16, member->port_gid.raw, sizeof(member->port_gid.raw));
-	store_be32(record + 32, member->qkey);
-	store_be16(record + 36, member->mlid);
-	record[38] = (uint8_t)(SELECTOR_EXACTLY << 6 | (member->mtu & 0x3fu));
-	record[39] = member->traffic_class;
-	store_be16(record + 40, member->pkey);
-	record[42] = (uint8_t)(SELECTOR_EXACTLY << 6 | (member->rate & 0x3fu));
-	record[43] = member->packet_life & 0x3fu;
-	store_be32(record + 44, (uint32_t)(member->sl & 0xfu) << 28 |
-					(member->flow_label & 0xfffffu) << 8 | member->hop_limit);
-	record[48] = (uint8_t)((member->scope & 0xfu) << 4 | (member->join_state & 0xfu));
-}
-
 void acm_sa_encode_join(const struct acm_mcmember *member, uint64_t tid, uint8_t *mad)
 {
 	struct acm_mcmember asked = *member;
@@ -223,16 +174,16 @@ void acm_sa_encode_join(const struct acm_mcmember *member, uint64_t tid, uint8_t
 	asked.hop_limit = 0;
 	asked.packet_life = 0;
 	encode_header(mad, METHOD_SET, ACM_SA_ATTRIBUTE_MCMEMBER, tid);
-	store_be64(mad + AT_COMPONENT_MASK, MC_MGID | MC_PORT_GID | MC_QKEY | MC_MTU |
-						    MC_TRAFFIC_CLASS | MC_PKEY | MC_RATE | MC_SL |
-						    MC_FLOW_LABEL | MC_SCOPE | MC_JOIN_STATE);
-	store_mcmember(&asked, mad + AT_RECORD);
+	store_be64(mad + AT_COMPONENT_MASK, ACM_SA_MC_MGID | ACM_SA_MC_PORT_GID | ACM_SA_MC_QKEY | ACM_SA_MC_MTU |
+						    ACM_SA_MC_TRAFFIC_CLASS | ACM_SA_MC_PKEY | ACM_SA_MC_RATE | ACM_SA_MC_SL |
+						    ACM_SA_MC_FLOW_LABEL | ACM_SA_MC_SCOPE | ACM_SA_MC_JOIN_STATE);
+	acm_mcmember_record_store(&asked, mad + AT_RECORD);
 }
 
 void acm_sa_encode_leave(const struct acm_mcmember *member, uint64_t tid, uint8_t *mad)
 {
 	encode_header(mad, METHOD_DELETE, ACM_SA_ATTRIBUTE_MCMEMBER, tid);
-	store_be64(mad + AT_COMPONENT_MASK, MC_MGID | MC_PORT_GID | MC_JOIN_STATE);
+	store_be64(mad + AT_COMPONENT_MASK, ACM_SA_MC_MGID | ACM_SA_MC_PORT_GID | ACM_SA_MC_JOIN_STATE);
 	memcpy(mad + AT_RECORD, member->mgid.raw, sizeof(member->mgid.raw));
 	memcpy(mad + AT_RECORD + 16, member->port_gid.raw, sizeof(member->port_gid.raw));
 	mad[AT_RECORD + 48] = member->join_state & 0xfu;
@@ -241,28 +192,8 @@ void acm_sa_encode_leave(const struct acm_mcmember *member, uint64_t tid, uint8_
 void acm_sa_encode_group_get(const struct acm_gid *mgid, uint64_t tid, uint8_t *mad)
 {
 	encode_header(mad, METHOD_GET, ACM_SA_ATTRIBUTE_MCMEMBER, tid);
-	store_be64(mad + AT_COMPONENT_MASK, MC_MGID);
+	store_be64(mad + AT_COMPONENT_MASK, ACM_SA_MC_MGID);
 	memcpy(mad + AT_RECORD, mgid->raw, sizeof(mgid->raw));
-}
-
-static void load_mcmember(struct acm_mcmember *member, const uint8_t *record)
-{
-	uint32_t sl_flow_hop = load_be32(record + 44);
-
-	memcpy(member->mgid.raw, record, sizeof(member->mgid.raw));
-	memcpy(member->port_gid.raw, record + 16, sizeof(member->port_gid.raw));
-	member->qkey = load_be32(record + 32);
-	member->mlid = load_be16(record + 36);
-	member->mtu = record[38] & 0x3fu;
-	member->traffic_class = record[39];
-	member->pkey = load_be16(record + 40);
-	member->rate = record[42] & 0x3fu;
-	member->packet_life = record[43] & 0x3fu;
-	member->sl = (uint8_t)(sl_flow_hop >> 28);
-	member->flow_label = sl_flow_hop >> 8 & 0xfffffu;
-	member->hop_limit = (uint8_t)sl_flow_hop;
-	member->scope = record[48] >> 4;
-	member->join_state = record[48] & 0xfu;
 }
 
 int acm_sa_decode_mcmember(const uint8_t *mad, size_t length, struct acm_mcmember *member)
@@ -271,7 +202,7 @@ int acm_sa_decode_mcmember(const uint8_t *mad, size_t length, struct acm_mcmembe
 
 	if (!holds_record(mad, length, MCMEMBER_RECORD_LENGTH))
 		return -EBADMSG;
-	load_mcmember(&decoded, mad + AT_RECORD);
+	acm_mcmember_record_load(&decoded, mad + AT_RECORD);
 	if (!is_multicast_gid(&decoded.mgid) || !is_multicast_lid(decoded.mlid) ||
 	    acm_mtu_bytes(decoded.mtu) == 0 || acm_rate_tenths_gbps(decoded.rate) == 0)
 		return -EBADMSG;
@@ -304,7 +235,7 @@ void acm_sa_encode_mcmember_answer(const struct acm_mcmember *member, uint8_t me
 	encode_answer_header(mad, method, ACM_SA_ATTRIBUTE_MCMEMBER, status, tid,
 			     MCMEMBER_RECORD_LENGTH);
 	if (member != NULL)
-		store_mcmember(member, mad + AT_RECORD);
+		acm_mcmember_record_store(member, mad + AT_RECORD);
 }
 
 /* ---- status ---- */

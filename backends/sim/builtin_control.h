@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The control that is part of this project: a subnet and an SA as models (subnet.h, sa_model.h). Time is what
+ * process() is given, so a run in virtual time is the same to the byte each time. Needs nothing installed.
+ */
+#ifndef ACMITE_SIM_BUILTIN_CONTROL_H
+#define ACMITE_SIM_BUILTIN_CONTROL_H
+
+#include "control.h"
+#include "subnet.h"
+
+/* A request that has come to the SA. */
+struct sim_sa_query {
+	struct sim_port_ref port;
+	uint64_t time;
+	const uint8_t *mad; /* ACM_MAD_LENGTH bytes */
+};
+
+enum sim_sa_fate {
+	SIM_SA_ANSWERED,
+	SIM_SA_LOST,	/* the request, or its answer: nothing comes back */
+	SIM_SA_REFUSED, /* answered with .status and no record; it has no effect */
+};
+
+/* What becomes of it. All zero: answered as usual. */
+struct sim_sa_verdict {
+	enum sim_sa_fate fate;
+	uint16_t status;    /* MAD status: 0x0001 busy, 0x0300 no records, ... */
+	uint64_t delay;	    /* ns on top of the usual latency */
+	bool lost_answer;   /* with ANSWERED: it has its effect, but the answer is lost */
+	bool twice;	    /* answered once more ... */
+	uint64_t twice_gap; /* ... that many ns later */
+};
+
+struct sim_builtin_options {
+	struct sim_subnet_options subnet;
+	uint64_t sa_latency; /* ns from a request to its answer */
+	uint32_t sa_window;  /* most requests under way; more get -EAGAIN */
+	/* Called for each request; may change the verdict, which comes all zero. NULL: none. */
+	void (*judge)(void *context, const struct sim_sa_query *query,
+		      struct sim_sa_verdict *verdict);
+	void *judge_context;
+};
+void sim_builtin_options_default(struct sim_builtin_options *options);
+
+/* 0 and *control the caller's; or as sim_subnet_create(). Does not block. `topology` must outlive it. */
+int sim_builtin_control_create(const struct sim_topology *topology,
+			       const struct sim_builtin_options *options,
+			       struct sim_control **control, char *why, size_t size);
+
+/* For questions; what changes it goes by the functions below. */
+const struct sim_subnet *sim_builtin_subnet(const struct sim_control *control);
+
+/*
+ * Faults, as of the time of the last process(). What follows from them comes as events. The data plane is told of
+ * links apart: sim_fabric_cut_link(). Errors are those of subnet.h.
+ */
+int sim_builtin_cut_link(struct sim_control *control, uint32_t node, uint8_t port);
+int sim_builtin_mend_link(struct sim_control *control, uint32_t node, uint8_t port);
+int sim_builtin_stop_node(struct sim_control *control, uint32_t node);
+int sim_builtin_start_node(struct sim_control *control, uint32_t node);
+int sim_builtin_fail_over(struct sim_control *control, uint32_t node, enum sim_lids lids);
+int sim_builtin_set_membership(struct sim_control *control, struct sim_port_ref port, uint16_t pkey,
+			       enum sim_membership membership);
+int sim_builtin_drop_group(struct sim_control *control, const struct acm_gid *mgid);
+int sim_builtin_share_mlid(struct sim_control *control, const struct acm_gid *first,
+			   const struct acm_gid *second);
+void sim_builtin_set_sweep_time(struct sim_control *control, uint64_t duration);
+void sim_builtin_set_tree_delay(struct sim_control *control, uint64_t delay);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * LIDs as OpenSM gives them: the manager's port first, then all in the order of their GUIDs. Ports with
+ * several LIDs begin at a multiple of their number; what lies before it is not used any more.
+ */
+#include "subnet_state.h"
+
+uint64_t subnet_lids_needed(const struct sim_topology *topology, uint8_t lmc)
+{
+	uint64_t hosts = 0, each = UINT64_C(1) << lmc, gaps = 0;
+
+	for (uint32_t i = topology->switch_count; i < topology->node_count; i++)
+		hosts += topology->nodes[i].port_count;
+	/* Each switch may stand before a host that must be aligned. */
+	if (lmc > 0)
+		gaps = (each - 1) * (topology->switch_count + 1);
+	return topology->switch_count + hosts * each + gaps;
+}
+
+static uint32_t count_of(const struct sim_subnet *subnet, const struct subnet_port *port)
+{
+	return port->number == 0 ? 1 : 1u << subnet->options.lmc;
+}
+
+static bool is_free(const struct sim_subnet *subnet, uint32_t lid, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (subnet->by_lid[lid + i] != SIM_NONE)
+			return false;
+	return true;
+}
+
+/* From *next on, which moves behind it; 0: there is none. */
+static uint32_t find_free(const struct sim_subnet *subnet, uint32_t count, uint32_t *next)
+{
+	for (uint32_t lid = (*next + count - 1) / count * count; lid + count <= subnet->lid_count;
+	     lid += count) {
+		if (!is_free(subnet, lid, count))
+			continue;
+		*next = lid + count;
+		return lid;
+	}
+	return 0;
+}
+
+static void assign(struct sim_subnet *subnet, uint32_t port, uint32_t *next)
+{
+	struct subnet_port *to = &subnet->ports[port];
+	uint32_t count = count_of(subnet, to), lid;
+
+	if (!to->known || to->lid)
+		return;
+	lid = find_free(subnet, count, next);
+	to->lid = (uint16_t)lid;
+	to->lmc = to->number == 0 ? 0 : subnet->options.lmc;
+	for (uint32_t i = 0; lid && i < count; i++)
+		subnet->by_lid[lid + i] = port;
+	subnet_port_changed(subnet, port);
+}
+
+void subnet_assign_lids(struct sim_subnet *subnet)
+{
+	uint32_t next = 1;
+
+	assign(subnet, subnet->first[subnet->sm] + 1, &next);
+	for (uint32_t i = 0; i < subnet->end_port_count; i++)
+		assign(subnet, subnet->end_ports[i], &next);
+	for (uint32_t i = 0; i < subnet->topology->switch_count; i++)
+		subnet->tables.switches[i].lid = subnet->ports[subnet->first[i]].lid;
+}
