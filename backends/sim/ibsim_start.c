@@ -335,10 +335,11 @@ static bool leads_to(const struct sim_switch_tables *tables, uint16_t lid)
 	return lid != 0 && lid < tables->lft_size && tables->lft[lid] != 0xff;
 }
 
-/* True when every switch has a way to every LID. */
+/* True when every switch has a way to every LID; under updn, roots have none to each other. */
 static bool tables_are_whole(const struct ibsim_subnet *subnet)
 {
 	const struct sim_tables *tables = &subnet->tables.tables;
+	bool up_down = subnet->topology->routing == SIM_ROUTING_UPDN;
 
 	for (uint32_t s = 0; s < tables->switch_count; s++) {
 		if (!subnet->switch_targets[s].reachable)
@@ -347,7 +348,7 @@ static bool tables_are_whole(const struct ibsim_subnet *subnet)
 			if (subnet->port_targets[i].reachable &&
 			    !leads_to(&tables->switches[s], subnet->ports.facts[i].lid))
 				return false;
-		for (uint32_t i = 0; i < tables->switch_count; i++)
+		for (uint32_t i = 0; i < tables->switch_count && !up_down; i++)
 			if (subnet->switch_targets[i].reachable &&
 			    !leads_to(&tables->switches[s], tables->switches[i].lid))
 				return false;
