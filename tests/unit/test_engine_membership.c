@@ -616,6 +616,25 @@ static void an_attach_that_fails_behind_a_new_join_is_not_taken_for_good(void **
 	cluster_destroy(&cluster);
 }
 
+/* An attach that succeeds meanwhile makes nothing live: the new join has yet to be answered. */
+static void an_attach_behind_a_new_join_waits_for_its_answer(void **state)
+{
+	(void)state;
+	make(1);
+	cluster.attach_delay = 50 * MS;
+	cluster_start(&cluster);
+	cluster.on_sa = silence;
+	silent = true;
+	event(1, ACM_EVENT_REREGISTER);
+	cluster_run_for(&cluster, 60 * MS);
+	assert_false(ready(1));
+	silent = false;
+	cluster_run_for(&cluster, SEC);
+	assert_true(ready(1));
+	assert_int_equal(attaches, 1);
+	cluster_destroy(&cluster);
+}
+
 static void an_attach_nobody_answers_is_given_up(void **state)
 {
 	(void)state;
@@ -1010,6 +1029,7 @@ int main(void)
 		TEST(a_leave_goes_down_with_its_port),
 		TEST(an_attach_that_fails_is_tried_again),
 		TEST(an_attach_that_fails_behind_a_new_join_is_not_taken_for_good),
+		TEST(an_attach_behind_a_new_join_waits_for_its_answer),
 		TEST(an_attach_nobody_answers_is_given_up),
 		TEST(an_endpoint_nobody_opens_is_given_up),
 		TEST(an_endpoint_that_cannot_be_opened_is_tried_again),

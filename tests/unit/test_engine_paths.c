@@ -513,6 +513,35 @@ static void sa_of_the_default_partition(struct cluster *at, struct cluster_sa_qu
 	assert_int_equal(query->pkey_index, query->node == 1 ? 2 : 0);
 }
 
+static void never_answers(struct cluster *at, struct cluster_sa_query *query)
+{
+	(void)at;
+	query->silent = true;
+}
+
+/* The join in flight is given up first, which leaves room; but nothing goes out of a port that is
+ * down. */
+static void what_waits_for_the_window_does_not_go_out_of_a_dead_port(void **state)
+{
+	struct acm_event reregister = {.type = ACM_EVENT_REREGISTER};
+	struct acm_request request = {
+		.opcode = ACM_OPCODE_RESOLVE, .kind = ACM_REQUEST_PATH, .path = {.dlid = 2}};
+	uint64_t id;
+
+	(void)state;
+	config.sa_depth = 1;
+	start(2);
+	cluster.on_sa = never_answers;
+	assert_int_equal(cluster_step(&cluster, 1, reregister), 0);
+	id = cluster_ask_request(&cluster, 1, &request);
+	assert_int_equal(cluster.path_queries, 0);
+	cluster_port(&cluster, 1)->state = ACM_PORT_DOWN;
+	cluster_port_changed(&cluster, 1);
+	assert_true(cluster_answer(&cluster, id)->given);
+	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_NOT_CONNECTED);
+	assert_int_equal(cluster.path_queries, 0);
+}
+
 static void the_sa_is_asked_in_the_default_partition(void **state)
 {
 	struct acm_path path = {.dlid = 2, .pkey = 0x8012};
@@ -554,6 +583,7 @@ int main(void)
 		TEST(a_dlid_or_slid_that_was_asked_for_has_to_come),
 		TEST(the_upper_half_of_a_tid_may_be_rewritten),
 		TEST(no_more_are_in_flight_than_the_window_has),
+		TEST(what_waits_for_the_window_does_not_go_out_of_a_dead_port),
 		TEST(the_sa_is_asked_in_the_default_partition),
 	};
 

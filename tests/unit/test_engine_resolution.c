@@ -981,12 +981,13 @@ static void a_port_that_goes_down_answers_all(void **state)
 
 	(void)state;
 	config.resolve_depth = 2;
+	config.sa_depth = 1;
 	start(3);
 	cluster.on_sa = silence;
-	cluster.on_packet = NULL;
 	ids[0] = cluster_ask(&cluster, 1, "node2");
-	cluster_run_for(&cluster, MS); /* that one is at the SA */
-	for (int i = 1; i < 30; i++) {
+	ids[1] = cluster_ask(&cluster, 1, "node3");
+	cluster_run_for(&cluster, MS); /* one is at the SA, one waits to be asked there */
+	for (int i = 2; i < 30; i++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "nobody%d", i);
@@ -1051,6 +1052,21 @@ static void a_membership_in_doubt_keeps_the_queue(void **state)
 	assert_int_equal(cluster.multicasts, 0); /* until the new SM has confirmed it */
 	cluster_run_for(&cluster, MS);
 	answered(id, ACM_STATUS_OK);
+}
+
+/* Neither does what waited for the window go out, when that opens. */
+static void a_membership_in_doubt_keeps_the_window_shut(void **state)
+{
+	(void)state;
+	config.resolve_depth = 1;
+	start(2);
+	cluster_ask(&cluster, 1, "nobody");
+	cluster_ask(&cluster, 1, "node2");
+	cluster.on_sa = silence;
+	cluster_port(&cluster, 1)->sm_lid = 101;
+	cluster_port_changed(&cluster, 1);
+	cluster_run_for(&cluster, 10 * MS);
+	assert_int_equal(cluster.multicasts, 1);
 }
 
 static void refuse_joins(struct cluster *at, struct cluster_sa_query *query)
@@ -1137,6 +1153,7 @@ int main(void)
 		TEST(a_partition_that_goes_answers_all),
 		TEST(a_port_that_is_removed_answers_all),
 		TEST(a_membership_in_doubt_keeps_the_queue),
+		TEST(a_membership_in_doubt_keeps_the_window_shut),
 		TEST(what_is_queued_when_the_membership_is_refused_fails),
 	};
 
