@@ -117,7 +117,7 @@ struct acm_endpoint {
 	/* This node's addresses here. */
 	uint32_t address_count;
 	uint32_t address_capacity;
-	uint64_t *address_hashes;
+	uint64_t *address_fingerprints;
 	struct acm_address *addresses;
 	char (*address_texts)[ACM_ADDRESS_MAX];
 	/* Multicast requests: those that wait for the window, and how many are in it. */
@@ -173,7 +173,7 @@ struct acm_waiter {
 
 struct acm_local_fact {
 	struct acm_local_fact *next; /* in order of address, port, P_Key */
-	uint64_t hash;		     /* of the address */
+	uint64_t fingerprint;	     /* of the address */
 	struct acm_local_address local;
 };
 
@@ -268,8 +268,7 @@ void acm_local_address_remove(struct acm_engine *engine, const struct acm_local_
 /* Makes the endpoint's addresses what the facts say. */
 void acm_local_address_apply(struct acm_engine *engine, struct acm_endpoint *endpoint);
 void acm_local_addresses_destroy(struct acm_engine *engine);
-uint64_t acm_local_address_hash(const struct acm_engine *engine, const struct acm_address *address);
-bool acm_local_address_is_of(const struct acm_engine *engine, const struct acm_endpoint *endpoint,
+bool acm_local_address_is_of(const struct acm_endpoint *endpoint,
 			     const struct acm_address *address);
 /* The first endpoint that holds it; one on an active port before others. */
 struct acm_endpoint *acm_local_address_endpoint(const struct acm_engine *engine,

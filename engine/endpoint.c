@@ -122,8 +122,8 @@ static void free_addresses(struct acm_engine *engine, struct acm_endpoint *endpo
 {
 	size_t n = endpoint->address_capacity;
 
-	acm_memory_free(&engine->allocator, endpoint->address_hashes,
-			n * sizeof(*endpoint->address_hashes));
+	acm_memory_free(&engine->allocator, endpoint->address_fingerprints,
+			n * sizeof(*endpoint->address_fingerprints));
 	acm_memory_free(&engine->allocator, endpoint->addresses, n * sizeof(*endpoint->addresses));
 	acm_memory_free(&engine->allocator, endpoint->address_texts,
 			n * sizeof(*endpoint->address_texts));

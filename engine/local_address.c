@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * This node's own addresses: a set of facts, from which each endpoint's list is computed anew after a
- * change. So the order in which facts and ports come makes no difference.
+ * This node's own addresses: a set of facts, from which each endpoint's list is computed anew after
+ * a change. So the order in which facts and ports come makes no difference.
  */
 #include "core.h"
 #include "memory.h"
@@ -57,13 +57,32 @@ static void trace_local(struct acm_engine *engine, const struct acm_local_addres
 static void unlearn(struct acm_engine *engine, const struct acm_local_address *local)
 {
 	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
-		struct acm_key key = { at->id, local->address.type, local->address.length,
-				       local->address.data };
-		struct acm_destination *destination = acm_destination_cache_find(&engine->cache, &key);
+		struct acm_key key = {at->id, local->address.type, local->address.length,
+				      local->address.data};
+		struct acm_destination *destination =
+			acm_destination_cache_find(&engine->cache, &key);
 
 		if (at->port->facts.port == local->port && destination)
 			destination->address_known = ACM_UNKNOWN;
 	}
+}
+
+/*
+ * Tells most addresses apart. Every request and every datagram is looked up by it, so it is cheap;
+ * no key is needed, as the addresses that it leads to are this node's own.
+ */
+static uint64_t fingerprint(const struct acm_address *address)
+{
+	uint64_t print = (uint64_t)address->type << 8 | address->length;
+	uint64_t word;
+
+	/* Behind its length the data is zero. */
+	for (size_t at = 0; at < address->length; at += sizeof(word)) {
+		memcpy(&word, address->data + at, sizeof(word));
+		print = (print ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		print ^= print >> 32;
+	}
+	return print;
 }
 
 int acm_local_address_add(struct acm_engine *engine, const struct acm_local_address *local)
@@ -77,7 +96,7 @@ int acm_local_address_add(struct acm_engine *engine, const struct acm_local_addr
 	if (!fact)
 		return -ENOMEM;
 	fact->local = *local;
-	fact->hash = acm_local_address_hash(engine, &local->address);
+	fact->fingerprint = fingerprint(&local->address);
 	fact->next = *at;
 	*at = fact;
 	trace_local(engine, local, ACM_TRACE_ADDRESS_ADDED);
@@ -109,36 +128,35 @@ void acm_local_addresses_destroy(struct acm_engine *engine)
 	}
 }
 
-uint64_t acm_local_address_hash(const struct acm_engine *engine, const struct acm_address *address)
-{
-	return acm_hash(&engine->hash_key, address->type, address->data, address->length);
-}
-
 static bool make_room(struct acm_engine *engine, struct acm_endpoint *endpoint)
 {
 	uint32_t old = endpoint->address_capacity;
 	uint32_t new = old ? old * 2 : 4;
-	void *hashes = acm_memory_new(&engine->allocator, new * sizeof(*endpoint->address_hashes));
+	void *fingerprints =
+		acm_memory_new(&engine->allocator, new * sizeof(*endpoint->address_fingerprints));
 	void *addresses = acm_memory_new(&engine->allocator, new * sizeof(*endpoint->addresses));
 	void *texts = acm_memory_new(&engine->allocator, new * sizeof(*endpoint->address_texts));
 
-	if (!hashes || !addresses || !texts) {
-		acm_memory_free(&engine->allocator, hashes, new * sizeof(*endpoint->address_hashes));
+	if (!fingerprints || !addresses || !texts) {
+		acm_memory_free(&engine->allocator, fingerprints,
+				new * sizeof(*endpoint->address_fingerprints));
 		acm_memory_free(&engine->allocator, addresses, new * sizeof(*endpoint->addresses));
 		acm_memory_free(&engine->allocator, texts, new * sizeof(*endpoint->address_texts));
 		return false;
 	}
 	if (old) {
-		memcpy(hashes, endpoint->address_hashes, old * sizeof(*endpoint->address_hashes));
+		memcpy(fingerprints, endpoint->address_fingerprints,
+		       old * sizeof(*endpoint->address_fingerprints));
 		memcpy(addresses, endpoint->addresses, old * sizeof(*endpoint->addresses));
 		memcpy(texts, endpoint->address_texts, old * sizeof(*endpoint->address_texts));
 	}
-	acm_memory_free(&engine->allocator, endpoint->address_hashes,
-			old * sizeof(*endpoint->address_hashes));
-	acm_memory_free(&engine->allocator, endpoint->addresses, old * sizeof(*endpoint->addresses));
+	acm_memory_free(&engine->allocator, endpoint->address_fingerprints,
+			old * sizeof(*endpoint->address_fingerprints));
+	acm_memory_free(&engine->allocator, endpoint->addresses,
+			old * sizeof(*endpoint->addresses));
 	acm_memory_free(&engine->allocator, endpoint->address_texts,
 			old * sizeof(*endpoint->address_texts));
-	endpoint->address_hashes = hashes;
+	endpoint->address_fingerprints = fingerprints;
 	endpoint->addresses = addresses;
 	endpoint->address_texts = texts;
 	endpoint->address_capacity = new;
@@ -169,7 +187,7 @@ void acm_local_address_apply(struct acm_engine *engine, struct acm_endpoint *end
 			acm_ports_repair_later(engine);
 			return;
 		}
-		endpoint->address_hashes[i] = at->hash;
+		endpoint->address_fingerprints[i] = at->fingerprint;
 		endpoint->addresses[i] = at->local.address;
 		memcpy(endpoint->address_texts[i], at->local.text, ACM_ADDRESS_MAX);
 		endpoint->address_count++;
@@ -177,31 +195,29 @@ void acm_local_address_apply(struct acm_engine *engine, struct acm_endpoint *end
 }
 
 static bool holds(const struct acm_endpoint *endpoint, const struct acm_address *address,
-		  uint64_t hash)
+		  uint64_t print)
 {
 	for (uint32_t i = 0; i < endpoint->address_count; i++) {
-		if (endpoint->address_hashes[i] == hash &&
+		if (endpoint->address_fingerprints[i] == print &&
 		    acm_address_equal(&endpoint->addresses[i], address))
 			return true;
 	}
 	return false;
 }
 
-bool acm_local_address_is_of(const struct acm_engine *engine, const struct acm_endpoint *endpoint,
-			     const struct acm_address *address)
+bool acm_local_address_is_of(const struct acm_endpoint *endpoint, const struct acm_address *address)
 {
-	return endpoint->address_count &&
-	       holds(endpoint, address, acm_local_address_hash(engine, address));
+	return endpoint->address_count && holds(endpoint, address, fingerprint(address));
 }
 
 struct acm_endpoint *acm_local_address_endpoint(const struct acm_engine *engine,
 						const struct acm_address *address)
 {
-	uint64_t hash = acm_local_address_hash(engine, address);
+	uint64_t print = fingerprint(address);
 	struct acm_endpoint *first = NULL;
 
 	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
-		if (!holds(at, address, hash))
+		if (!holds(at, address, print))
 			continue;
 		if (acm_port_active(at->port))
 			return at;

@@ -189,7 +189,7 @@ static void resolve_address(struct acm_engine *engine, struct routed *routed)
 	const struct acm_address *destination = &routed->request->destination;
 	struct acm_key key = { routed->endpoint->id, destination->type, destination->length,
 			       destination->data };
-	bool own = acm_local_address_is_of(engine, routed->endpoint, destination);
+	bool own = acm_local_address_is_of(routed->endpoint, destination);
 
 	if (!acm_port_active(routed->endpoint->port)) {
 		finish(engine, routed, ACM_STATUS_NOT_CONNECTED);

@@ -94,7 +94,7 @@ static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoin
 	struct acm_destination *destination = acm_destination_cache_find(&engine->cache, &key);
 	bool known;
 
-	if (acm_local_address_is_of(engine, endpoint, source))
+	if (acm_local_address_is_of(endpoint, source))
 		return; /* somebody else claims an address of this node; what is local wins */
 	if (!destination)
 		destination = acm_destination_cache_add(&engine->cache, &key);
@@ -127,7 +127,7 @@ static void take_request(struct acm_engine *engine, struct acm_endpoint *endpoin
 		trace->lid = from->slid;
 	}
 	learn_source(engine, endpoint, from, &message->source, group);
-	if (!acm_local_address_is_of(engine, endpoint, &message->destination))
+	if (!acm_local_address_is_of(endpoint, &message->destination))
 		return;
 	if (group)
 		send_answer(engine, endpoint, from, message, group);
