@@ -21,7 +21,8 @@ static const char help[] =
 	"      --check-config    read all files, tell what is wrong, start nothing\n"
 	"      --backend NAME    sim: a simulated fabric\n"
 	"      --fabric FILE     sim: the fabric's topology\n"
-	"      --control NAME    sim: ibsim (the default), with OpenSM\n"
+	"      --control NAME    sim: builtin (the default), a model that needs nothing else;\n"
+	"                        ibsim, with OpenSM\n"
 	"      --node NAME       sim: the host that this daemon serves\n"
 	"      --no-peers        sim: nobody answers on the other hosts\n"
 	"      --scratch DIR     sim: where the scratch folder is made (default: $TMPDIR or /tmp)\n"
@@ -173,13 +174,10 @@ static enum command_line_outcome check(struct command_line *line, const struct w
 		fprintf(err, "acmited: there is no backend %s; expected sim\n", words->backend);
 		return COMMAND_LINE_WRONG;
 	}
-	if (!strcmp(words->control, "builtin")) {
-		fprintf(err,
-			"acmited: the builtin control is not built yet; use --control ibsim\n");
-		return COMMAND_LINE_NOT_BUILT;
-	}
-	if (strcmp(words->control, "ibsim")) {
-		fprintf(err, "acmited: there is no control %s; expected ibsim\n", words->control);
+	line->ibsim = !strcmp(words->control, "ibsim");
+	if (!line->ibsim && strcmp(words->control, "builtin")) {
+		fprintf(err, "acmited: there is no control %s; expected builtin or ibsim\n",
+			words->control);
 		return COMMAND_LINE_WRONG;
 	}
 	if (!line->fabric || !line->node) {
@@ -193,7 +191,7 @@ static enum command_line_outcome check(struct command_line *line, const struct w
 enum command_line_outcome command_line_parse(struct command_line *line, int argc, char **argv,
 					     FILE *out, FILE *err)
 {
-	struct words words = {.backend = "verbs", .control = "ibsim"};
+	struct words words = {.backend = "verbs", .control = "builtin"};
 	int option;
 
 	memset(line, 0, sizeof(*line));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fabric_backend.h"
+#include "builtin_control.h"
 #include "control.h"
 #include "fabric.h"
 #include "monotonic.h"
@@ -12,17 +13,16 @@
 
 struct fabric_backend {
 	const struct sim_topology *topology;
-	const struct sim_control *control; /* the fabric's, for its names */
+	const struct sim_control *ibsim; /* the control, for its names; NULL: it is another */
 	struct sim_fabric *fabric;
 	struct sim_population *population;
 	struct sim_resident *resident; /* this daemon's node */
 };
 
-static int start_fabric(struct fabric_backend *backend,
-			const struct fabric_backend_options *options, char *why, size_t size)
+static int start_ibsim(struct fabric_backend *backend, const struct fabric_backend_options *options,
+		       struct sim_control **control, char *why, size_t size)
 {
 	struct sim_ibsim_options ibsim;
-	struct sim_control *control;
 	int error;
 
 	sim_ibsim_options_default(&ibsim);
@@ -31,7 +31,28 @@ static int start_fabric(struct fabric_backend *backend,
 	ibsim.cancel_fd = options->cancel_fd;
 	ibsim.progress = options->progress;
 	ibsim.progress_context = options->progress_context;
-	error = sim_ibsim_control_create(backend->topology, &ibsim, &control, why, size);
+	error = sim_ibsim_control_create(backend->topology, &ibsim, control, why, size);
+	if (!error)
+		backend->ibsim = *control;
+	return error;
+}
+
+static int start_builtin(struct fabric_backend *backend, struct sim_control **control, char *why,
+			 size_t size)
+{
+	struct sim_builtin_options builtin;
+
+	sim_builtin_options_default(&builtin);
+	return sim_builtin_control_create(backend->topology, &builtin, control, why, size);
+}
+
+static int start_fabric(struct fabric_backend *backend,
+			const struct fabric_backend_options *options, char *why, size_t size)
+{
+	struct sim_control *control;
+	int error = options->ibsim ? start_ibsim(backend, options, &control, why, size)
+				   : start_builtin(backend, &control, why, size);
+
 	if (error)
 		return error;
 	error = sim_fabric_create(backend->topology, control, options->engine->seed,
@@ -41,7 +62,6 @@ static int start_fabric(struct fabric_backend *backend,
 		snprintf(why, size, "the fabric cannot be made: %s", strerror(-error));
 		return error;
 	}
-	backend->control = control;
 	return 0;
 }
 
@@ -161,10 +181,10 @@ uint32_t fabric_backend_unready(const struct fabric_backend *backend, const char
 
 const char *fabric_backend_ibsim(const struct fabric_backend *backend)
 {
-	return sim_ibsim_socket_name(backend->control);
+	return backend->ibsim ? sim_ibsim_socket_name(backend->ibsim) : NULL;
 }
 
 const char *fabric_backend_scratch(const struct fabric_backend *backend)
 {
-	return sim_ibsim_scratch(backend->control);
+	return backend->ibsim ? sim_ibsim_scratch(backend->ibsim) : NULL;
 }

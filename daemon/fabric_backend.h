@@ -14,6 +14,7 @@ struct fabric_backend_options {
 	const struct acm_engine_config *engine;  /* of all nodes; its seed is also the fabric's */
 	const struct local_addresses *addresses; /* of this node */
 	struct acm_driver_hooks hooks;           /* of this node */
+	bool ibsim;                              /* under ibsim and OpenSM; else by the model */
 	bool peers;                              /* the other hosts answer */
 	const char *scratch;                     /* as sim_ibsim_options */
 	uint32_t ready_timeout_ms;
@@ -47,6 +48,7 @@ int fabric_backend_process(struct fabric_backend *backend, uint64_t now, char *w
  * there is any; looking for it takes time.
  */
 uint32_t fabric_backend_unready(const struct fabric_backend *backend, const char **node);
+/* Where ibsim is; NULL under the builtin control. */
 const char *fabric_backend_ibsim(const struct fabric_backend *backend);
 const char *fabric_backend_scratch(const struct fabric_backend *backend);
 

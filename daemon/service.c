@@ -150,8 +150,10 @@ static void tell_ready(struct service *service)
 		service->background = -1;
 		return;
 	}
-	printf("READY socket=%s ibsim=%s scratch=%s", service->listeners.socket,
-	       fabric_backend_ibsim(service->backend), fabric_backend_scratch(service->backend));
+	printf("READY socket=%s", service->listeners.socket);
+	if (fabric_backend_ibsim(service->backend))
+		printf(" ibsim=%s scratch=%s", fabric_backend_ibsim(service->backend),
+		       fabric_backend_scratch(service->backend));
 	if (service->listeners.port)
 		printf(" tcp=%u", service->listeners.port);
 	printf("\n");
@@ -282,6 +284,7 @@ static int start_backend(struct service *service)
 			  .trace = pass_trace,
 			  .find_source = find_source,
 			  .context = service},
+		.ibsim = line->ibsim,
 		.peers = !line->no_peers,
 		.scratch = line->scratch,
 		.ready_timeout_ms = line->ready_timeout_s * 1000,

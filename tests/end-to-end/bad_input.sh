@@ -26,10 +26,8 @@ command_line() {
 	refused 1 'acmited: the verbs backend is not built yet; use --backend sim with --fabric and --node'
 	refused 1 'acmited: the verbs backend is not built yet; use --backend sim with --fabric and --node' \
 		--backend verbs
-	refused 1 'acmited: the builtin control is not built yet; use --control ibsim' \
-		"${pair[@]}" --control builtin
 	refused 2 'acmited: there is no backend mock; expected sim' --backend mock
-	refused 2 'acmited: there is no control mock; expected ibsim' "${pair[@]}" --control mock
+	refused 2 'acmited: there is no control mock; expected builtin or ibsim' "${pair[@]}" --control mock
 	refused 2 'acmited: --backend sim needs --fabric FILE; acmited --help shows how' --backend sim
 	refused 2 'acmited: --backend sim needs --node NAME; acmited --help shows how' \
 		--backend sim --fabric "$topologies/pair.yaml"

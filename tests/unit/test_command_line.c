@@ -68,6 +68,7 @@ static void test_all_options(void **state)
 	assert_string_equal(o.line.address_file, "addr");
 	assert_string_equal(o.line.option_file, "opts");
 	assert_string_equal(o.line.scratch, "/tmp/x");
+	assert_true(o.line.ibsim);
 	assert_true(o.line.lenient);
 	assert_true(o.line.no_peers);
 	assert_true(o.line.check_config);
@@ -87,7 +88,12 @@ static void test_defaults(void **state)
 	assert_true(o.line.background);
 	assert_null(o.line.socket);
 	assert_false(o.line.has_seed);
+	assert_false(o.line.ibsim);
 	assert_int_equal(o.line.ready_timeout_s, 60);
+	done(&o);
+	parse(&o, "--backend sim --control builtin --fabric f --node n");
+	assert_int_equal(o.outcome, COMMAND_LINE_RUN);
+	assert_false(o.line.ibsim);
 	done(&o);
 }
 
@@ -114,7 +120,6 @@ static void test_faults(void **state)
 	} cases[] = {
 		{"-P", COMMAND_LINE_NOT_BUILT},
 		{"--backend verbs", COMMAND_LINE_NOT_BUILT},
-		{"--backend sim --control builtin --fabric f --node n", COMMAND_LINE_NOT_BUILT},
 		{"--backend ib", COMMAND_LINE_WRONG},
 		{"--backend sim --control opensm --fabric f --node n", COMMAND_LINE_WRONG},
 		{"--backend sim --node n", COMMAND_LINE_WRONG},
