@@ -184,6 +184,9 @@ static void wrong_usage(void **state)
 		{"export", "--format", "dot"},
 		{"export", "--format", "dot", PAIR, PAIR},
 		{"export", "--json", PAIR},
+		{"export", "--against-opensm", PAIR},
+		{"check", "--against-opensm"},
+		{"check", "--against-opensm", "--json", PAIR},
 		{NULL},
 	};
 
@@ -196,6 +199,18 @@ static void wrong_usage(void **state)
 		assert_string_equal(output, "");
 		assert_string_not_equal(complaints, "");
 	}
+}
+
+static void compared_with_opensm(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(RUN("check", "--against-opensm", PAIR), EXIT_OK);
+	assert_string_equal(output, PAIR ": 4 of 4 pairs compared with OpenSM, 0 differ; 0 LIDs differ\n");
+	assert_int_equal(RUN("check", "--against-opensm", f->wrong), EXIT_USAGE);
+	assert_non_null(strstr(complaints, "wrong.yaml:1:21:"));
+	assert_int_equal(RUN("check", "--against-opensm", f->fast), EXIT_FAILED);
+	assert_non_null(strstr(complaints, "faster than HDR"));
 }
 
 static void help(void **state)
@@ -211,7 +226,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_file),      cmocka_unit_test(a_wrong_file_among_good_ones),
 		cmocka_unit_test(a_report_as_json), cmocka_unit_test(exports),
-		cmocka_unit_test(wrong_usage),      cmocka_unit_test(help),
+		cmocka_unit_test(wrong_usage),      cmocka_unit_test(compared_with_opensm),
+		      cmocka_unit_test(help),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
