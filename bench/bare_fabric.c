@@ -140,8 +140,7 @@ static void join(struct bare_fabric *bare, uint32_t node)
 	check(!transport->ops->sa_send(transport, host->facts.port, 0, mad, ++bare->cookie),
 	      "a join is not taken");
 	must_await(bare, node, ACM_EVENT_SA_ANSWER, &event);
-	check(!acm_sa_decode_mcmember(event.sa.mad, event.sa.length, &member),
-	      "a join is refused");
+	check(!acm_sa_decode_mcmember(event.sa.mad, event.sa.length, &member), "a join is refused");
 	bare->mgid = member.mgid;
 	bare->mlid = member.mlid;
 	check(!transport->ops->attach(transport, ENDPOINT, &member.mgid, member.mlid,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The fabric itself, without engines: one queue pair on every host, all in one multicast group. What
- * it takes to ask the SA and to reach a node is what a resolution cannot be faster than. Ends the
- * program when anything fails.
+ * The fabric itself, without engines: one queue pair on every host, all in one multicast group.
+ * What it takes to ask the SA and to reach a node is what a resolution cannot be faster than. Ends
+ * the program when anything fails.
  */
 #ifndef ACMITE_BENCH_BARE_FABRIC_H
 #define ACMITE_BENCH_BARE_FABRIC_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How long it takes to resolve a name that is not cached, on a simulated fabric whose SA is OpenSM,
- * against what the fabric itself takes for it: one packet to the group with its answer, and one path
- * record. Two fabrics of the same kind in one process, in turns; on one there are engines on all
- * hosts, on the other nobody.
+ * against what the fabric itself takes for it: one packet to the group with its answer, and one
+ * path record. Two fabrics of the same kind in one process, in turns; on one there are engines on
+ * all hosts, on the other nobody.
  */
 #include "bare_fabric.h"
 #include "clock.h"
@@ -144,7 +144,8 @@ static void measure(const struct sim_topology *topology, size_t rounds)
 			values[3][count++] = sa / 1000;
 		}
 	}
-	figures_print("cold: of the bare round trips' sum", figures_median(values[0], count), "", "");
+	figures_print("cold: of the bare round trips' sum", figures_median(values[0], count), "",
+		      "");
 	figures_print("cold: resolution of a name", figures_median(values[1], count), "us", "");
 	figures_print("cold: bare packet and answer", figures_median(values[2], count), "us", "");
 	figures_print("cold: bare path record", figures_median(values[3], count), "us", "");
