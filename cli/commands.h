@@ -13,5 +13,6 @@ int acmite_resolve_main(int argc, char **argv);
 int acmite_endpoints_main(int argc, char **argv);
 int acmite_counters_main(int argc, char **argv);
 int acmite_fabric_main(int argc, char **argv);
+int acmite_simulate_main(int argc, char **argv);
 
 #endif

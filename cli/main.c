@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{"endpoints", acmite_endpoints_main, "show what the service serves: ports and addresses"},
 	{"counters", acmite_counters_main, "show what the service has done"},
 	{"fabric", acmite_fabric_main, "check, show and convert fabrics for the simulator"},
+	{"simulate", acmite_simulate_main, "run scenarios on simulated fabrics"},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

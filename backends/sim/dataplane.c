@@ -99,8 +99,61 @@ static void fill_in(struct sim_packet *packet, const struct sim_queue_pair *from
 		memcpy(packet->payload, datagram->payload, datagram->length);
 }
 
-/* The walk's result; room has been reserved. */
-static void launch(struct sim_dataplane *plane, struct sim_packet *packet, uint64_t now)
+static void put_on_way(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port,
+		       uint64_t time)
+{
+	sim_packet_queue_push(&plane->queue, time, packet, port);
+	packet->references++;
+	packet->in_flight++;
+	plane->stats.in_flight++;
+}
+
+/* The others of the packet's copies stay as they are. NULL: no memory. */
+static struct sim_packet *alter(struct sim_dataplane *plane, const struct sim_packet *packet,
+				const struct sim_meddling *meddling)
+{
+	struct sim_packet *altered = sim_packets_take(&plane->packets);
+
+	if (!altered)
+		return NULL;
+	*altered = *packet;
+	altered->references = 1;
+	altered->in_flight = 0;
+	altered->altered = true;
+	altered->payload[meddling->offset] ^= meddling->flipped;
+	return altered;
+}
+
+/* A copy for a port, which `stats.copies` counts already; room for two has been reserved. */
+static void launch_copy(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t from,
+			uint32_t to, uint64_t time)
+{
+	struct sim_meddling meddling = {0};
+	struct sim_packet *altered = NULL;
+
+	if (plane->meddle)
+		plane->meddle(plane->meddle_context, packet, plane->wiring.exits[from].owner,
+			      plane->wiring.exits[to].owner, &meddling);
+	if (meddling.flipped) {
+		altered = alter(plane, packet, &meddling);
+		meddling.lost |= !altered;
+	}
+	if (meddling.lost) {
+		plane->stats.dropped[SIM_DROP_LOSS]++;
+		return;
+	}
+	put_on_way(plane, altered ? altered : packet, to, time + meddling.delay);
+	if (meddling.twice) {
+		plane->stats.copies++;
+		put_on_way(plane, packet, to, time + meddling.twice_delay);
+	}
+	if (altered)
+		sim_packets_release(&plane->packets, altered);
+}
+
+/* The walk's result. */
+static void launch(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t from,
+		   uint64_t now)
 {
 	const struct sim_walk *walk = &plane->walk;
 
@@ -108,26 +161,11 @@ static void launch(struct sim_dataplane *plane, struct sim_packet *packet, uint6
 	for (uint32_t i = 0; i < walk->count; i++) {
 		const struct sim_end *end = &walk->ends[i];
 
-		if (!end->arrived) {
+		if (end->arrived)
+			launch_copy(plane, packet, from, end->port, now + end->delay);
+		else
 			plane->stats.dropped[end->cause]++;
-			continue;
-		}
-		sim_packet_queue_push(&plane->queue, now + end->delay, packet, end->port);
-		packet->references++;
-		packet->in_flight++;
-		plane->stats.in_flight++;
 	}
-}
-
-/* A copy that does not leave the sender's port. */
-static void launch_local(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port,
-			 uint64_t now)
-{
-	sim_packet_queue_push(&plane->queue, now, packet, port);
-	packet->references++;
-	packet->in_flight++;
-	plane->stats.copies++;
-	plane->stats.in_flight++;
 }
 
 static int route(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port,
@@ -146,12 +184,14 @@ static int route(struct sim_dataplane *plane, struct sim_packet *packet, uint32_
 	else if (!local)
 		error = sim_walk_unicast(&plane->walk, port, packet->dlid, packet->length);
 	if (!error)
-		error = sim_packet_queue_reserve(&plane->queue, plane->walk.count + 1);
+		error = sim_packet_queue_reserve(&plane->queue, 2 * (plane->walk.count + 1));
 	if (error)
 		return error;
-	if (local)
-		launch_local(plane, packet, port, now);
-	launch(plane, packet, now);
+	if (local) { /* does not leave the port, so no fault meets it */
+		plane->stats.copies++;
+		put_on_way(plane, packet, port, now);
+	}
+	launch(plane, packet, port, now);
 	return 0;
 }
 
@@ -271,7 +311,7 @@ bool sim_dataplane_arrive(struct sim_dataplane *plane, uint64_t now)
 		return false;
 	plane->stats.in_flight--;
 	arrive_at_port(plane, arrival.packet, arrival.port);
-	if (--arrival.packet->in_flight == 0)
+	if (--arrival.packet->in_flight == 0 && !arrival.packet->altered)
 		return_slot(plane, arrival.packet);
 	sim_packets_release(&plane->packets, arrival.packet);
 	return true;

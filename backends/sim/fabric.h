@@ -68,6 +68,23 @@ struct sim_loss {
 int sim_fabric_set_loss(struct sim_fabric *fabric, uint32_t node, uint8_t port,
 			const struct sim_loss *loss);
 
+/* What a fault does to one copy of a packet on its way. All zero: nothing. */
+struct sim_meddling {
+	bool lost;
+	bool twice;	      /* it arrives once more ... */
+	uint64_t delay;	      /* ns longer on the way */
+	uint64_t twice_delay; /* ... that much longer on the way */
+	uint8_t flipped;      /* bits of the payload's byte `offset` that change; 0: none */
+	uint16_t offset;      /* below the length */
+};
+
+struct sim_packet;
+/* From a node to another. */
+typedef void (*sim_meddle)(void *context, const struct sim_packet *packet, uint32_t from, uint32_t to,
+			   struct sim_meddling *meddling);
+/* Called for each copy that leaves its sender's port. NULL: there are no such faults. */
+void sim_fabric_set_meddle(struct sim_fabric *fabric, sim_meddle meddle, void *context);
+
 /*
  * Takes down the link at `port` of `node`, or restores it: packets over it, in both directions, are lost as
  * SIM_DROP_LINK. Its subnet manager learns of that elsewhere (ibsim_control.h). 0, or -ENODEV: no link there.

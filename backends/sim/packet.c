@@ -16,6 +16,7 @@ struct sim_packet *sim_packets_take(struct sim_packets *packets)
 		return NULL;
 	packet->references = 1;
 	packet->in_flight = 0;
+	packet->altered = false;
 	packets->used++;
 	return packet;
 }

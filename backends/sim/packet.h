@@ -8,6 +8,7 @@
 struct sim_packet {
 	uint32_t references; /* copies in flight, and copies received that somebody still reads */
 	uint32_t in_flight;  /* copies */
+	bool altered;        /* a changed copy of another, which takes up no place of the sender */
 	uint16_t dlid;
 	uint16_t slid;
 	uint16_t pkey;

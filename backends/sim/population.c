@@ -14,9 +14,11 @@ struct sim_resident {
 	struct acm_driver *driver;
 	bool ready;
 	bool woken;
+	bool paused; /* not run, and not in the list of the woken */
 	struct sim_resident *next_woken;
 	uint64_t deadline;
 	uint32_t place; /* in the heap */
+	uint64_t allocated; /* bytes of its engine and driver */
 };
 
 struct sim_population {
@@ -30,22 +32,29 @@ struct sim_population {
 	struct sim_resident **heap;
 	uint32_t count;
 	uint32_t unready;
+	uint64_t leaked;
+	void (*watch)(void *context, struct sim_resident *resident);
+	void *watch_context;
 };
 
 static void *allocate(void *context, size_t size)
 {
-	(void)context;
-	return malloc(size);
+	struct sim_resident *resident = context;
+	void *memory = malloc(size);
+
+	if (memory)
+		resident->allocated += size;
+	return memory;
 }
 
 static void release(void *context, void *memory, size_t size)
 {
-	(void)context;
-	(void)size;
+	struct sim_resident *resident = context;
+
+	if (memory)
+		resident->allocated -= size;
 	free(memory);
 }
-
-static const struct acm_allocator allocator = {.alloc = allocate, .free = release};
 
 /* ---- deadlines ---- */
 
@@ -97,7 +106,7 @@ static void sink(struct sim_population *population, struct sim_resident *residen
 
 static void update_deadline(struct sim_resident *resident)
 {
-	uint64_t deadline = acm_driver_deadline(resident->driver);
+	uint64_t deadline = resident->paused ? ACM_NEVER : acm_driver_deadline(resident->driver);
 
 	if (deadline == resident->deadline)
 		return;
@@ -108,17 +117,38 @@ static void update_deadline(struct sim_resident *resident)
 
 /* ---- residents ---- */
 
+static void enlist(struct sim_resident *resident)
+{
+	struct sim_population *population = resident->population;
+
+	resident->next_woken = NULL;
+	*population->woken_end = resident;
+	population->woken_end = &resident->next_woken;
+}
+
+static void delist(struct sim_resident *resident)
+{
+	struct sim_population *population = resident->population;
+	struct sim_resident **at = &population->woken;
+
+	while (*at && *at != resident)
+		at = &(*at)->next_woken;
+	if (!*at)
+		return;
+	*at = resident->next_woken;
+	if (!*at)
+		population->woken_end = at;
+}
+
 static void wake(void *context)
 {
 	struct sim_resident *resident = context;
-	struct sim_population *population = resident->population;
 
 	if (resident->woken)
 		return;
 	resident->woken = true;
-	resident->next_woken = NULL;
-	*population->woken_end = resident;
-	population->woken_end = &resident->next_woken;
+	if (!resident->paused)
+		enlist(resident);
 }
 
 static bool is_connected(const struct sim_node *node)
@@ -172,6 +202,7 @@ static void resident_destroy(struct sim_resident *resident)
 	acm_engine_destroy(resident->engine);
 	if (resident->transport)
 		resident->transport->ops->destroy(resident->transport);
+	resident->population->leaked += resident->allocated;
 	free(resident);
 }
 
@@ -182,6 +213,7 @@ static int resident_create(struct sim_population *population, uint32_t node,
 	static const struct acm_driver_hooks no_hooks = {.reply = ignore_reply};
 	struct acm_engine_config own = *config;
 	struct sim_resident *made = calloc(1, sizeof(*made));
+	struct acm_allocator allocator = {.alloc = allocate, .free = release, .context = made};
 	int error;
 
 	if (!made)
@@ -291,6 +323,47 @@ int sim_resident_add_addresses(struct sim_resident *resident, uint64_t now)
 	return 0;
 }
 
+void sim_population_remove(struct sim_resident *resident)
+{
+	struct sim_population *population = resident->population;
+	uint32_t place = resident->place;
+
+	delist(resident);
+	if (!resident->ready && is_connected(&population->topology->nodes[resident->node]))
+		population->unready--;
+	population->residents[resident->node] = NULL;
+	if (place != --population->count) {
+		struct sim_resident *moved = population->heap[population->count];
+
+		put(population, place, moved);
+		rise(population, moved);
+		sink(population, moved);
+	}
+	resident_destroy(resident);
+}
+
+void sim_resident_pause(struct sim_resident *resident)
+{
+	resident->paused = true;
+	delist(resident);
+	update_deadline(resident);
+}
+
+void sim_resident_resume(struct sim_resident *resident)
+{
+	if (!resident->paused)
+		return;
+	resident->paused = false;
+	if (resident->woken)
+		enlist(resident);
+	update_deadline(resident);
+}
+
+bool sim_resident_is_paused(const struct sim_resident *resident)
+{
+	return resident->paused;
+}
+
 const struct acm_engine *sim_resident_engine(const struct sim_resident *resident)
 {
 	return resident->engine;
@@ -305,10 +378,13 @@ uint32_t sim_resident_node(const struct sim_resident *resident)
 
 static int run_resident(struct sim_resident *resident, uint64_t now)
 {
+	struct sim_population *population = resident->population;
 	int error = acm_driver_run(resident->driver, now);
 
 	update_deadline(resident);
 	update_ready(resident);
+	if (population->watch)
+		population->watch(population->watch_context, resident);
 	return error;
 }
 
@@ -378,6 +454,24 @@ int sim_population_create(const struct sim_topology *topology, struct sim_fabric
 	}
 	*population = made;
 	return 0;
+}
+
+struct sim_resident *sim_population_resident(const struct sim_population *population, uint32_t node)
+{
+	return population->residents[node];
+}
+
+void sim_population_watch(struct sim_population *population,
+			  void (*watch)(void *context, struct sim_resident *resident),
+			  void *context)
+{
+	population->watch = watch;
+	population->watch_context = context;
+}
+
+uint64_t sim_population_leaked(const struct sim_population *population)
+{
+	return population->leaked;
 }
 
 void sim_population_destroy(struct sim_population *population)

@@ -36,6 +36,21 @@ int sim_population_add(struct sim_population *population, const char *node,
 int sim_population_add_others(struct sim_population *population,
 			      const struct acm_engine_config *config, uint64_t now, uint32_t *node);
 
+/* Ends a resident as a process that is killed: without a word to anybody. Its node may be added again. */
+void sim_population_remove(struct sim_resident *resident);
+/* NULL: the node has none. */
+struct sim_resident *sim_population_resident(const struct sim_population *population, uint32_t node);
+/* `watch` is called after each run of a resident; it must not change the population. NULL: nobody. */
+void sim_population_watch(struct sim_population *population,
+			  void (*watch)(void *context, struct sim_resident *resident),
+			  void *context);
+/* Bytes that engines and drivers had not given back when their residents ended: always 0. */
+uint64_t sim_population_leaked(const struct sim_population *population);
+
+/* A process that is stopped: what comes for it waits, its time does not. */
+void sim_resident_pause(struct sim_resident *resident);
+void sim_resident_resume(struct sim_resident *resident);
+bool sim_resident_is_paused(const struct sim_resident *resident);
 /* Feeds a resident one event, its time set. As acm_engine_step(). */
 int sim_resident_step(struct sim_resident *resident, const struct acm_event *event);
 /* Gives it all addresses that the topology has for it. As acm_engine_step(). */

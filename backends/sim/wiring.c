@@ -23,6 +23,7 @@ static void wire_port(struct sim_wiring *wiring, uint32_t node, uint32_t port, u
 	const struct sim_link *link;
 	uint32_t tenths_gbps;
 
+	way->owner = node;
 	way->node = from->peer;
 	way->loss_key = sim_mix(seed ^ sim_mix(topology->nodes[node].guid + port));
 	if (from->peer == SIM_NONE)
@@ -56,7 +57,7 @@ int sim_wiring_init(struct sim_wiring *wiring, const struct sim_topology *topolo
 		return -ENOMEM;
 	}
 	for (uint32_t node = 0; node < topology->node_count; node++) {
-		wiring->exits[wiring->first[node]].node = SIM_NONE;
+		wiring->exits[wiring->first[node]] = (struct sim_exit){.owner = node, .node = SIM_NONE};
 		for (uint32_t port = 1; port <= topology->nodes[node].port_count; port++)
 			wire_port(wiring, node, port, seed);
 	}

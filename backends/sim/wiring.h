@@ -10,6 +10,7 @@
 
 /* The way out of a port. Both directions of a link are told apart: each is its sending port's. */
 struct sim_exit {
+	uint32_t owner; /* node that the port belongs to */
 	uint32_t node;  /* at the other end, SIM_NONE: not connected */
 	uint32_t index; /* of the port at the other end */
 	uint8_t port;   /* its number */

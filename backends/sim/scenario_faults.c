@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "scenario_reader.h"
+
+#include <string.h>
+#include "subnet.h"
+
+enum { KIND, NODE, FOR, LINK, PACKET, RATE, PACKETS, DELAY, STATUS, LIDS, PKEY, MEMBERSHIP, ADDRESS,
+       KEYS };
+static const char *const keys[KEYS] = {"kind", "node", "for", "link", "packet", "rate", "packets",
+				       "delay", "status", "lids", "pkey", "membership", "address"};
+
+/* What a kind of fault is called, and which keys it must and may have beside `kind`. */
+#define BIT(key) (1u << (key))
+#define PACKET_KEYS (BIT(NODE) | BIT(FOR) | BIT(PACKET) | BIT(RATE) | BIT(PACKETS))
+
+static const struct fault_shape {
+	const char *name;
+	uint32_t needs;
+	uint32_t takes;
+} shapes[SIM_FAULT_KINDS] = {
+	[SIM_FAULT_STOP] = {"stop", BIT(NODE), BIT(FOR)},
+	[SIM_FAULT_START] = {"start", BIT(NODE), 0},
+	[SIM_FAULT_RESTART] = {"restart", BIT(NODE), 0},
+	[SIM_FAULT_PAUSE] = {"pause", BIT(NODE), BIT(FOR)},
+	[SIM_FAULT_RESUME] = {"resume", BIT(NODE), 0},
+	[SIM_FAULT_RELOAD] = {"reload", BIT(NODE), 0},
+	[SIM_FAULT_CLAIM] = {"claim", BIT(NODE) | BIT(ADDRESS), BIT(FOR)},
+	[SIM_FAULT_DISCLAIM] = {"disclaim", BIT(NODE) | BIT(ADDRESS), BIT(FOR)},
+	[SIM_FAULT_LINK_DOWN] = {"link_down", BIT(LINK), BIT(FOR)},
+	[SIM_FAULT_LINK_UP] = {"link_up", BIT(LINK), 0},
+	[SIM_FAULT_LOSS] = {"loss", 0, PACKET_KEYS | BIT(LINK)},
+	[SIM_FAULT_DUPLICATION] = {"duplication", 0, PACKET_KEYS | BIT(DELAY)},
+	[SIM_FAULT_DELAY] = {"delay", BIT(DELAY), PACKET_KEYS},
+	[SIM_FAULT_REORDERING] = {"reordering", BIT(DELAY), PACKET_KEYS},
+	[SIM_FAULT_CORRUPTION] = {"corruption", 0, PACKET_KEYS},
+	[SIM_FAULT_SA_SILENT] = {"sa_silent", 0, BIT(NODE) | BIT(FOR)},
+	[SIM_FAULT_SA_SLOW] = {"sa_slow", BIT(DELAY), BIT(NODE) | BIT(FOR)},
+	[SIM_FAULT_SA_BUSY] = {"sa_busy", 0, BIT(NODE) | BIT(FOR)},
+	[SIM_FAULT_SA_ERROR] = {"sa_error", 0, BIT(NODE) | BIT(FOR) | BIT(STATUS)},
+	[SIM_FAULT_SA_TWICE] = {"sa_twice", 0, BIT(NODE) | BIT(FOR)},
+	[SIM_FAULT_JOIN_REFUSED] = {"join_refused", 0, BIT(NODE) | BIT(FOR) | BIT(STATUS)},
+	[SIM_FAULT_SM_FAIL_OVER] = {"sm_fail_over", BIT(NODE), BIT(LIDS)},
+	[SIM_FAULT_GROUPS_LOST] = {"groups_lost", 0, 0},
+	[SIM_FAULT_TREE_DELAY] = {"tree_delay", BIT(DELAY), BIT(FOR)},
+	[SIM_FAULT_PKEY] = {"pkey", BIT(NODE) | BIT(PKEY) | BIT(MEMBERSHIP), 0},
+};
+
+const char *sim_fault_kind_name(enum sim_fault_kind kind)
+{
+	return shapes[kind].name;
+}
+
+/* Unknown kinds are one fault, with all that there are. */
+static bool read_kind(struct scenario_reader *reader, const yaml_node_t *node,
+		      enum sim_fault_kind *kind)
+{
+	const char *text = sim_document_text(&reader->document, node, "kind");
+	char list[512];
+	size_t length = 0;
+
+	if (!text)
+		return false;
+	for (int i = 0; i < SIM_FAULT_KINDS; i++) {
+		if (!strcmp(shapes[i].name, text)) {
+			*kind = (enum sim_fault_kind)i;
+			return true;
+		}
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+					   i ? ", " : "", shapes[i].name);
+	}
+	sim_fault_add(reader->faults, sim_document_place(node),
+		      "there is no fault of kind '%s', expected one of: %s", text, list);
+	return false;
+}
+
+static bool check_keys(struct scenario_reader *reader, const yaml_node_t *map,
+		       yaml_node_t *const *values, enum sim_fault_kind kind)
+{
+	const struct fault_shape *shape = &shapes[kind];
+	uint32_t allowed = shape->needs | shape->takes | BIT(KIND);
+	bool good = true;
+
+	for (int key = 0; key < KEYS; key++) {
+		if (values[key] && !(allowed & BIT(key))) {
+			sim_fault_add(reader->faults, sim_document_place(values[key]),
+				      "a fault of kind %s has no '%s'", shape->name, keys[key]);
+			good = false;
+		} else if (!values[key] && (shape->needs & BIT(key))) {
+			sim_fault_add(reader->faults, sim_document_place(map),
+				      "the fault of kind %s has no '%s', one was expected",
+				      shape->name, keys[key]);
+			good = false;
+		}
+	}
+	return good;
+}
+
+/* "packets: [0, 2]": these of those concerned, from 0. */
+static void read_packets(struct scenario_reader *reader, const yaml_node_t *list, uint64_t *packets)
+{
+	size_t count = sim_document_items(&reader->document, list, "packets");
+
+	for (size_t i = 0; i < count; i++) {
+		yaml_node_t *item = sim_document_item(&reader->document, list, i);
+		uint64_t number = 0;
+
+		if (sim_document_number(&reader->document, item, "a packet's number", 0, 63, &number))
+			*packets |= UINT64_C(1) << number;
+	}
+}
+
+static void read_packet_fault(struct scenario_reader *reader, yaml_node_t *const *values,
+			      struct sim_fault_plan *fault)
+{
+	static const struct sim_word classes[] = {
+		{"any", SIM_CLASS_REQUEST | SIM_CLASS_ANSWER},
+		{"request", SIM_CLASS_REQUEST},
+		{"answer", SIM_CLASS_ANSWER},
+		{NULL, 0}};
+
+	sim_document_word(&reader->document, values[PACKET], "packet", classes, &fault->classes);
+	scenario_read_rate(reader, values[RATE], &fault->rate);
+	read_packets(reader, values[PACKETS], &fault->packets);
+	if (values[RATE] && values[PACKETS])
+		sim_fault_add(reader->faults, sim_document_place(values[PACKETS]),
+			      "'packets' and 'rate' contradict each other, one of them was expected");
+	if (values[LINK] && (values[NODE] || values[PACKET]))
+		sim_fault_add(reader->faults, sim_document_place(values[LINK]),
+			      "a loss on a link concerns all packets, 'node' and 'packet' were not "
+			      "expected beside 'link'");
+}
+
+static void read_subnet_fault(struct scenario_reader *reader, yaml_node_t *const *values,
+			      struct sim_fault_plan *fault)
+{
+	static const struct sim_word lids[] = {{"kept", 0}, {"reassigned", 1}, {NULL, 0}};
+	static const struct sim_word memberships[] = {{"none", SIM_MEMBER_NONE},
+						      {"limited", SIM_MEMBER_LIMITED},
+						      {"full", SIM_MEMBER_FULL},
+						      {NULL, 0}};
+	uint32_t reassigned = 0;
+	uint64_t number = 0;
+
+	sim_document_word(&reader->document, values[LIDS], "lids", lids, &reassigned);
+	fault->lids_reassigned = reassigned != 0;
+	sim_document_word(&reader->document, values[MEMBERSHIP], "membership", memberships,
+			  &fault->membership);
+	if (sim_document_number(&reader->document, values[PKEY], "pkey", 1, 0x7fff, &number))
+		fault->pkey = (uint16_t)number;
+	number = fault->status;
+	if (sim_document_number(&reader->document, values[STATUS], "status", 1, 0xffff, &number))
+		fault->status = (uint16_t)number;
+}
+
+void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
+			 struct sim_fault_plan *fault)
+{
+	yaml_node_t *values[KEYS];
+
+	if (!sim_document_fields(&reader->document, map, "a fault", keys, KEYS, values))
+		return;
+	if (!values[KIND]) {
+		sim_fault_add(reader->faults, sim_document_place(map),
+			      "the fault has no 'kind', one was expected");
+		return;
+	}
+	if (!read_kind(reader, values[KIND], &fault->kind) ||
+	    !check_keys(reader, map, values, fault->kind))
+		return;
+	scenario_read_hosts(reader, values[NODE], "node", &fault->nodes);
+	scenario_read_links(reader, values[LINK], &fault->links);
+	scenario_read_duration(reader, values[FOR], "for", &fault->duration);
+	scenario_read_duration(reader, values[DELAY], "delay", &fault->delay);
+	fault->status = fault->kind == SIM_FAULT_JOIN_REFUSED ? 0x0200 : 0x0700;
+	read_packet_fault(reader, values, fault);
+	read_subnet_fault(reader, values, fault);
+	if (values[ADDRESS])
+		scenario_read_address(reader, values[ADDRESS], "address", &fault->address);
+	if (fault->kind == SIM_FAULT_SM_FAIL_OVER && fault->nodes.count > 1)
+		sim_fault_add(reader->faults, sim_document_place(values[NODE]),
+			      "one host takes over as subnet manager, these are %u",
+			      fault->nodes.count);
+}

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What nodes are asked, what they answer, and what that makes of the steps. */
+#include "simulation_state.h"
+
+#include <acmite/wire.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* The local client's way to the engine and back costs no fabric time. */
+#define BOUND_SLACK ACM_NSEC_PER_MSEC
+
+static const char *const status_words[16] = {
+	[ACM_STATUS_OK] = "success", [ACM_STATUS_NO_MEMORY] = "no_memory",
+	[ACM_STATUS_INVALID] = "invalid", [ACM_STATUS_NO_DATA] = "no_data",
+	[ACM_STATUS_NOT_CONNECTED] = "not_connected", [ACM_STATUS_TIMED_OUT] = "timed_out",
+	[ACM_STATUS_SOURCE_ADDRESS] = "source_address", [ACM_STATUS_SOURCE_TYPE] = "source_type",
+	[ACM_STATUS_DESTINATION_ADDRESS] = "destination_address",
+	[ACM_STATUS_DESTINATION_TYPE] = "destination_type",
+};
+
+static const char *status_word(enum acm_status status)
+{
+	const char *word = (unsigned int)status < 16 ? status_words[status] : NULL;
+
+	return word ? word : "unknown";
+}
+
+/* ---- asking ---- */
+
+static const struct acm_address *address_of(const struct sim_node *node, uint8_t type)
+{
+	for (uint32_t i = 0; i < node->address_count; i++) {
+		if (!type || node->addresses[i].type == type)
+			return &node->addresses[i];
+	}
+	return NULL;
+}
+
+static bool facts_of(struct simulation *simulation, uint32_t node, struct acm_port_facts *facts)
+{
+	struct sim_port_ref ref = {.node = node, .port = 1};
+
+	return !simulation->control->ops->port_facts(simulation->control, ref, facts);
+}
+
+static void name_target(struct simulation *simulation, const struct sim_resolve *resolve,
+			uint32_t node, uint32_t target, struct acm_request *request)
+{
+	const struct sim_node *of = &simulation->topology->nodes[target];
+	struct acm_port_facts facts, own;
+	uint8_t lid[2];
+
+	if (resolve->by <= SIM_BY_IP6) {
+		static const uint8_t types[] = {ACM_ADDRESS_NAME, ACM_ADDRESS_IP, ACM_ADDRESS_IP6};
+
+		request->destination = *address_of(of, types[resolve->by]);
+		return;
+	}
+	if (!facts_of(simulation, target, &facts) || !facts_of(simulation, node, &own))
+		return;
+	lid[0] = (uint8_t)(facts.lid >> 8);
+	lid[1] = (uint8_t)facts.lid;
+	if (resolve->by == SIM_BY_GID)
+		acm_address_canonical(&request->destination, ACM_ADDRESS_GID, facts.gids[0].raw, 16);
+	else if (resolve->by == SIM_BY_LID)
+		acm_address_canonical(&request->destination, ACM_ADDRESS_LID, lid, 2);
+	else {
+		request->kind = ACM_REQUEST_PATH;
+		request->path.sgid = own.gids[0];
+		if (resolve->by == SIM_BY_PATH_GID)
+			request->path.dgid = facts.gids[0];
+		else
+			request->path.dlid = facts.lid;
+	}
+}
+
+/* The node's answer may come before this returns. False: no memory. */
+static bool ask(struct simulation *simulation, const struct acm_request *request,
+		const struct sim_asked *asked)
+{
+	struct sim_resident *resident =
+		sim_population_resident(simulation->population, asked->node);
+	struct acm_request numbered = *request;
+	struct acm_event event = {
+		.type = ACM_EVENT_REQUEST, .time = simulation->now, .request = &numbered};
+	uint32_t place = simulation->asked_count;
+
+	if (!simulation_grow(simulation, &simulation->asked, place, &simulation->asked_room,
+			     sizeof(*asked)))
+		return false;
+	simulation->asked[place] = *asked;
+	simulation->asked[place].time = simulation->now;
+	simulation->asked[place].excused = sim_resident_is_paused(resident);
+	simulation->asked_count++;
+	simulation->open += !simulation->asked[place].excused;
+	simulation->result->requests++;
+	numbered.id = place + 1;
+	numbered.tid = place + 1;
+	numbered.opcode = ACM_OPCODE_RESOLVE;
+	simulation->error = sim_resident_step(resident, &event);
+	return !simulation->error;
+}
+
+static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node, uint32_t target)
+{
+	const struct sim_resolve *resolve = &simulation->scenario->steps[step].resolve;
+	struct sim_asked asked = {.step = step, .node = node, .target = target};
+	struct acm_request request = {.kind = ACM_REQUEST_RESOLVE,
+				      .query_sa = resolve->query_sa,
+				      .no_delay = resolve->no_delay,
+				      .has_source = resolve->has_source,
+				      .source = resolve->source,
+				      .destination = resolve->address};
+	uint32_t first = simulation->asked_count;
+
+	if (!sim_population_resident(simulation->population, node)) {
+		simulation->progress[step].outstanding--;
+		simulation->progress[step].wrong++;
+		snprintf(simulation->progress[step].first_wrong,
+			 sizeof(simulation->progress[step].first_wrong), "%s is stopped",
+			 simulation_node_name(simulation, node));
+		return;
+	}
+	if (target != SIM_NONE)
+		name_target(simulation, resolve, node, target, &request);
+	simulation->invariants.several_ways |= resolve->query_sa;
+	if (ask(simulation, &request, &asked) && resolve->cancel_after != ACM_NEVER)
+		simulation_schedule(simulation,
+				    (struct sim_due){.time = simulation->now + resolve->cancel_after,
+						     .kind = SIM_DUE_CANCEL,
+						     .index = first});
+}
+
+void simulation_begin_resolve(struct simulation *simulation, uint32_t step)
+{
+	const struct sim_resolve *resolve = &simulation->scenario->steps[step].resolve;
+	struct sim_progress *progress = &simulation->progress[step];
+	uint32_t targets = resolve->to.count ? resolve->to.count : 1;
+
+	progress->begun = simulation->now;
+	progress->skipped = simulation->fault_skipped;
+	progress->outstanding = resolve->on.count * targets * resolve->times + 1;
+	for (uint32_t i = 0; i < resolve->on.count; i++) {
+		for (uint32_t j = 0; j < targets; j++) {
+			for (uint32_t k = 0; k < resolve->times && !simulation->error; k++)
+				ask_one(simulation, step, resolve->on.nodes[i],
+					resolve->to.count ? resolve->to.nodes[j] : SIM_NONE);
+		}
+	}
+	if (!--progress->outstanding)
+		simulation_finish_step(simulation, step);
+}
+
+bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target,
+			 bool of_finally)
+{
+	const struct acm_address *address = address_of(&simulation->topology->nodes[target], 0);
+	struct sim_asked asked = {
+		.step = SIM_STEP_NONE, .node = node, .target = target, .of_finally = of_finally};
+	struct acm_request request = {.kind = ACM_REQUEST_RESOLVE};
+
+	if (!address || !sim_population_resident(simulation->population, node))
+		return false;
+	request.destination = *address;
+	return ask(simulation, &request, &asked);
+}
+
+static void close_request(struct simulation *simulation, struct sim_asked *asked)
+{
+	if (!asked->answered && !asked->excused)
+		simulation->open--;
+}
+
+static void step_loses_one(struct simulation *simulation, uint32_t step)
+{
+	if (step != SIM_STEP_NONE && !--simulation->progress[step].outstanding)
+		simulation_finish_step(simulation, step);
+}
+
+void simulation_cancel(struct simulation *simulation, uint32_t request)
+{
+	struct sim_asked *asked = &simulation->asked[request];
+	struct sim_resident *resident =
+		sim_population_resident(simulation->population, asked->node);
+	struct acm_event event = {
+		.type = ACM_EVENT_CANCEL, .time = simulation->now, .cancel = request + 1};
+
+	if (asked->answered || !resident)
+		return;
+	close_request(simulation, asked);
+	asked->answered = true; /* any answer from now on is one too many */
+	simulation->error = sim_resident_step(resident, &event);
+	step_loses_one(simulation, asked->step);
+}
+
+void simulation_excuse(struct simulation *simulation, uint32_t node)
+{
+	bool gone = !sim_population_resident(simulation->population, node);
+
+	for (uint32_t i = simulation->oldest; i < simulation->asked_count; i++) {
+		struct sim_asked *asked = &simulation->asked[i];
+
+		if (asked->node != node || asked->answered)
+			continue;
+		close_request(simulation, asked);
+		asked->excused = true;
+		if (gone) {
+			asked->answered = true;
+			step_loses_one(simulation, asked->step);
+		}
+	}
+}
+
+uint64_t simulation_request_deadline(struct simulation *simulation)
+{
+	while (simulation->oldest < simulation->asked_count &&
+	       (simulation->asked[simulation->oldest].answered ||
+		simulation->asked[simulation->oldest].excused))
+		simulation->oldest++;
+	if (simulation->oldest == simulation->asked_count)
+		return ACM_NEVER;
+	return simulation->asked[simulation->oldest].time + simulation->bound + BOUND_SLACK;
+}
+
+/* ---- answers ---- */
+
+static void expect_path(struct simulation *simulation, const struct sim_expectation *expect,
+			const struct acm_path *path, char *wrong, size_t size)
+{
+	if (expect->mtu && acm_mtu_bytes(path->mtu) != expect->mtu)
+		snprintf(wrong, size, "MTU %u", acm_mtu_bytes(path->mtu));
+	else if (expect->rate && path->rate != expect->rate)
+		snprintf(wrong, size, "rate %u.%u Gb/s", acm_rate_tenths_gbps(path->rate) / 10,
+			 acm_rate_tenths_gbps(path->rate) % 10);
+	else if (expect->has_sl && path->sl != expect->sl)
+		snprintf(wrong, size, "SL %u", path->sl);
+	else if (expect->pkey && path->pkey != expect->pkey)
+		snprintf(wrong, size, "P_Key 0x%04x", path->pkey);
+	else if (expect->node != SIM_NONE &&
+		 sim_invariants_node_of(&simulation->invariants, &path->dgid) != expect->node)
+		snprintf(wrong, size, "a path to %s",
+			 simulation_node_name(simulation, sim_invariants_node_of(
+								  &simulation->invariants, &path->dgid)));
+}
+
+static void judge_answer(struct simulation *simulation, const struct sim_asked *asked,
+			 const struct acm_reply *reply)
+{
+	const struct sim_expectation *expect = &simulation->scenario->steps[asked->step].expect;
+	struct sim_progress *progress = &simulation->progress[asked->step];
+	uint64_t took = simulation->now - asked->time;
+	char wrong[128] = "";
+
+	progress->statuses[reply->status & 15]++;
+	if (expect->statuses && !(expect->statuses >> reply->status & 1))
+		snprintf(wrong, sizeof(wrong), "%s after %.3f ms", status_word(reply->status),
+			 (double)took / 1e6);
+	else if (took > expect->within || took < expect->after)
+		snprintf(wrong, sizeof(wrong), "%s after %.3f ms, too %s", status_word(reply->status),
+			 (double)took / 1e6, took > expect->within ? "late" : "soon");
+	else if (reply->status == ACM_STATUS_OK)
+		expect_path(simulation, expect, &reply->path, wrong, sizeof(wrong));
+	if (wrong[0] && !progress->wrong++)
+		snprintf(progress->first_wrong, sizeof(progress->first_wrong), "%s, asked for %s: %s",
+			 simulation_node_name(simulation, asked->node),
+			 asked->target == SIM_NONE ? "the address"
+						   : simulation_node_name(simulation, asked->target),
+			 wrong);
+}
+
+/* 3: nothing happened to anybody but nodes that are asked for by others only, and no packet was lost. */
+static void check_promptness(struct simulation *simulation, const struct sim_asked *asked)
+{
+	const struct acm_engine_config *config = sim_scenario_config(simulation->scenario, asked->node);
+	uint64_t took = simulation->now - asked->time;
+	struct sim_fabric_stats stats;
+
+	if (simulation->invariants.disturbed || asked->target == SIM_NONE || took <= config->timeout ||
+	    simulation->hosts[asked->node].ever_stopped || simulation->hosts[asked->target].ever_stopped)
+		return;
+	sim_fabric_stats(simulation->fabric, &stats);
+	if (!stats.dropped[SIM_DROP_NO_BUFFER])
+		simulation_broken(simulation, "no request waits on an unrelated destination",
+				  "%s waited %.3f ms for %s, to which nothing happened",
+				  simulation_node_name(simulation, asked->node), (double)took / 1e6,
+				  simulation_node_name(simulation, asked->target));
+}
+
+static void check_truth(struct simulation *simulation, const struct sim_asked *asked,
+			const struct acm_reply *reply)
+{
+	const struct acm_engine_config *config = sim_scenario_config(simulation->scenario, asked->node);
+	const struct acm_address *address = NULL;
+	const struct sim_resolve *resolve =
+		asked->step == SIM_STEP_NONE ? NULL : &simulation->scenario->steps[asked->step].resolve;
+
+	if (asked->target == SIM_NONE)
+		address = &resolve->address;
+	else if (!resolve)
+		address = address_of(&simulation->topology->nodes[asked->target], 0);
+	else if (resolve->by <= SIM_BY_IP6)
+		address = address_of(&simulation->topology->nodes[asked->target],
+				     (uint8_t[]){ACM_ADDRESS_NAME, ACM_ADDRESS_IP,
+						 ACM_ADDRESS_IP6}[resolve->by]);
+	if (address && address->type >= ACM_ADDRESS_GID)
+		address = NULL;
+	sim_invariants_success(&simulation->invariants, &reply->path, address, config->address_life,
+			       simulation->now);
+}
+
+void simulation_reply(void *context, const struct acm_reply *reply)
+{
+	struct sim_host *host = context;
+	struct simulation *simulation = host->simulation;
+	struct sim_asked *asked;
+
+	if (!reply->id || reply->id > simulation->asked_count ||
+	    simulation->asked[reply->id - 1].node != host->node ||
+	    simulation->asked[reply->id - 1].answered) {
+		simulation_broken(simulation, "each request gets exactly one answer",
+				  "%s answered request %" PRIu64 " once more, or after it was cancelled",
+				  simulation_node_name(simulation, host->node), reply->id);
+		return;
+	}
+	asked = &simulation->asked[reply->id - 1];
+	close_request(simulation, asked);
+	asked->answered = true;
+	if (reply->status == ACM_STATUS_OK)
+		check_truth(simulation, asked, reply);
+	check_promptness(simulation, asked);
+	if (asked->of_finally)
+		simulation_pair_answered(simulation, asked, reply);
+	if (asked->step == SIM_STEP_NONE)
+		return;
+	judge_answer(simulation, asked, reply);
+	step_loses_one(simulation, asked->step);
+}
+
+/* ---- what steps count ---- */
+
+static bool concerns(const struct simulation *simulation, uint32_t step, uint32_t node,
+		     const struct acm_address *destination)
+{
+	const struct sim_resolve *resolve = &simulation->scenario->steps[step].resolve;
+	bool on = false;
+
+	for (uint32_t i = 0; i < resolve->on.count && !on; i++)
+		on = resolve->on.nodes[i] == node;
+	if (!on)
+		return false;
+	if (!resolve->to.count)
+		return acm_address_equal(&resolve->address, destination);
+	if (resolve->by > SIM_BY_IP6)
+		return true;
+	for (uint32_t i = 0; i < resolve->to.count; i++) {
+		const struct sim_node *to = &simulation->topology->nodes[resolve->to.nodes[i]];
+
+		for (uint32_t j = 0; j < to->address_count; j++) {
+			if (acm_address_equal(&to->addresses[j], destination))
+				return true;
+		}
+	}
+	return false;
+}
+
+static void count_for_steps(struct simulation *simulation, uint32_t node,
+			    const struct acm_trace *trace)
+{
+	for (uint32_t i = 0; i < simulation->scenario->step_count; i++) {
+		const struct sim_expectation *expect = &simulation->scenario->steps[i].expect;
+		struct sim_progress *progress = &simulation->progress[i];
+
+		if (!progress->outstanding ||
+		    !(expect->sa_queries.given || expect->multicasts.given || expect->cached.given) ||
+		    !concerns(simulation, i, node, &trace->destination))
+			continue;
+		if (trace->type == ACM_TRACE_SA_QUERY)
+			progress->sa_queries++;
+		else
+			progress->multicasts++;
+	}
+}
+
+static void write_trace(struct simulation *simulation, uint32_t node, const struct acm_trace *trace)
+{
+	const char *name = simulation_node_name(simulation, node);
+	char text[512], line[640];
+	int length;
+
+	acm_trace_format(trace, text, sizeof(text));
+	length = snprintf(line, sizeof(line), "%" PRIu64 " %s %s\n",
+			  simulation->now - simulation->start, name, text);
+	if (simulation->options->trace)
+		fwrite(line, 1, (size_t)length, simulation->options->trace);
+	for (int i = 0; i < length; i++)
+		simulation->result->trace_hash = (simulation->result->trace_hash ^ (uint8_t)line[i]) *
+						 UINT64_C(0x100000001b3);
+}
+
+void simulation_trace(void *context, const struct acm_trace *trace)
+{
+	struct sim_host *host = context;
+	struct simulation *simulation = host->simulation;
+
+	sim_invariants_trace(&simulation->invariants, host->node, trace);
+	if (trace->type == ACM_TRACE_SA_QUERY || trace->type == ACM_TRACE_MULTICAST)
+		count_for_steps(simulation, host->node, trace);
+	if (simulation->options->trace || simulation->options->hash)
+		write_trace(simulation, host->node, trace);
+}
+
+/* ---- searches for a source ---- */
+
+void simulation_find_source(void *context, uint64_t cookie, const struct acm_address *destination)
+{
+	struct sim_host *host = context;
+	struct simulation *simulation = host->simulation;
+
+	if (simulation_grow(simulation, &simulation->searches, simulation->search_count,
+			    &simulation->search_room, sizeof(*simulation->searches)))
+		simulation->searches[simulation->search_count++] =
+			(struct sim_source_search){host->node, cookie, destination->type};
+}
+
+void simulation_answer_searches(struct simulation *simulation)
+{
+	for (uint32_t i = 0; i < simulation->search_count && !simulation->error; i++) {
+		struct sim_source_search search = simulation->searches[i];
+		struct sim_resident *resident =
+			sim_population_resident(simulation->population, search.node);
+		const struct acm_address *source =
+			address_of(&simulation->topology->nodes[search.node], search.type);
+		struct acm_event event = {.type = ACM_EVENT_SOURCE_FOUND, .time = simulation->now};
+
+		if (!resident)
+			continue;
+		event.source.cookie = search.cookie;
+		event.source.status = source ? 0 : -1;
+		if (source)
+			event.source.address = *source;
+		simulation->error = sim_resident_step(resident, &event);
+	}
+	simulation->search_count = 0;
+}
+
+/* ---- verdicts ---- */
+
+static bool within(const struct sim_bounds *bounds, uint64_t count)
+{
+	return !bounds->given || (count >= bounds->least && count <= bounds->most);
+}
+
+static void describe_resolve(const struct simulation *simulation, uint32_t step, char *what)
+{
+	const struct sim_resolve *resolve = &simulation->scenario->steps[step].resolve;
+	char asking[64], target[80];
+
+	if (resolve->on.count == 1)
+		snprintf(asking, sizeof(asking), "%.63s",
+			 simulation_node_name(simulation, resolve->on.nodes[0]));
+	else
+		snprintf(asking, sizeof(asking), "%u nodes", resolve->on.count);
+	if (!resolve->to.count)
+		acm_address_format(&resolve->address, target, sizeof(target));
+	else if (resolve->to.count == 1)
+		snprintf(target, sizeof(target), "%.63s",
+			 simulation_node_name(simulation, resolve->to.nodes[0]));
+	else
+		snprintf(target, sizeof(target), "%u nodes", resolve->to.count);
+	snprintf(what, SIM_WHAT_SIZE, "%.60s resolve%s %.64s", asking,
+		 resolve->on.count == 1 ? "s" : "", target);
+}
+
+static void check_counts(struct simulation *simulation, uint32_t step)
+{
+	const struct sim_expectation *expect = &simulation->scenario->steps[step].expect;
+	struct sim_progress *progress = &simulation->progress[step];
+	bool cached = !progress->sa_queries && !progress->multicasts;
+
+	if (within(&expect->sa_queries, progress->sa_queries) &&
+	    within(&expect->multicasts, progress->multicasts) && within(&expect->cached, cached))
+		return;
+	if (!progress->wrong++)
+		snprintf(progress->first_wrong, sizeof(progress->first_wrong),
+			 "%" PRIu64 " SA queries and %" PRIu64 " multicasts", progress->sa_queries,
+			 progress->multicasts);
+}
+
+void simulation_finish_step(struct simulation *simulation, uint32_t step)
+{
+	struct sim_progress *progress = &simulation->progress[step];
+	struct sim_outcome *outcome = &simulation->result->outcomes[step];
+
+	check_counts(simulation, step);
+	progress->done = true;
+	describe_resolve(simulation, step, outcome->what);
+	outcome->at = progress->begun - simulation->origin;
+	outcome->took = simulation->now - progress->begun;
+	if (progress->skipped) {
+		outcome->verdict = SIM_SKIPPED;
+		snprintf(outcome->came, sizeof(outcome->came),
+			 "a fault before it is not under ibsim");
+	} else if (progress->wrong) {
+		outcome->verdict = SIM_FAILED;
+		snprintf(outcome->came, sizeof(outcome->came), "%s%s", progress->first_wrong,
+			 progress->wrong > 1 ? " (and others)" : "");
+	}
+}
+
+void simulation_check_step(struct simulation *simulation, uint32_t step)
+{
+	const struct sim_check *check = &simulation->scenario->steps[step].check;
+	struct sim_outcome *outcome = &simulation->result->outcomes[step];
+	struct sim_fabric_stats fabric;
+	uint64_t count = 0;
+
+	sim_fabric_stats(simulation->fabric, &fabric);
+	if (check->of_drop)
+		count = fabric.dropped[check->counter];
+	for (uint32_t i = 0; i < check->on.count; i++) {
+		struct sim_resident *resident =
+			sim_population_resident(simulation->population, check->on.nodes[i]);
+		struct acm_engine_stats stats;
+
+		if (!resident)
+			continue;
+		acm_engine_stats(sim_resident_engine(resident), &stats);
+		count += stats.counters[check->counter];
+	}
+	simulation->progress[step].done = true;
+	outcome->at = simulation_time(simulation);
+	snprintf(outcome->what, sizeof(outcome->what), "%s %s",
+		 check->of_drop ? "packets dropped:" : "counted:",
+		 check->of_drop ? sim_drop_name((enum sim_drop)check->counter)
+				: acm_counter_name((enum acm_counter)check->counter));
+	if (simulation->fault_skipped) {
+		outcome->verdict = SIM_SKIPPED;
+		snprintf(outcome->came, sizeof(outcome->came),
+			 "a fault before it is not under ibsim");
+	} else if (!within(&check->bounds, count)) {
+		outcome->verdict = SIM_FAILED;
+		snprintf(outcome->came, sizeof(outcome->came), "%" PRIu64, count);
+	}
+}

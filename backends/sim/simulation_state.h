@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the files of the simulation share. */
+#ifndef ACMITE_SIM_SIMULATION_STATE_H
+#define ACMITE_SIM_SIMULATION_STATE_H
+
+#include "builtin_control.h"
+#include "fabric.h"
+#include "invariants.h"
+#include "packet_faults.h"
+#include "population.h"
+#include "simulation.h"
+
+struct simulation;
+
+/* Of each host; the context of its hooks. */
+struct sim_host {
+	struct simulation *simulation;
+	uint32_t node;
+	bool ever_stopped; /* or paused */
+};
+
+#define SIM_STEP_NONE UINT32_MAX
+
+/* A request to a node. Its id is its place, from 1. */
+struct sim_asked {
+	uint32_t step;	 /* SIM_STEP_NONE: of finally, or drawn */
+	uint32_t node;
+	uint32_t target; /* node, SIM_NONE: an address */
+	uint64_t time;
+	bool answered;
+	bool excused; /* its client is gone, or its node was stopped or paused */
+	bool of_finally;
+};
+
+/* A step that has begun. */
+struct sim_progress {
+	bool done;
+	bool skipped;
+	uint32_t outstanding;
+	uint32_t wrong;
+	uint64_t begun;
+	uint64_t sa_queries;
+	uint64_t multicasts;
+	uint64_t statuses[16];
+	char first_wrong[SIM_CAME_SIZE - 64];
+};
+
+enum sim_due_kind { SIM_DUE_STEP, SIM_DUE_UNDO, SIM_DUE_CANCEL, SIM_DUE_FAULT, SIM_DUE_DRAWN };
+
+struct sim_due {
+	uint64_t time;
+	uint64_t sequence;
+	enum sim_due_kind kind;
+	uint32_t index;	/* step or request */
+	const struct sim_fault_plan *plan;
+};
+
+struct sim_source_search {
+	uint32_t node;
+	uint64_t cookie;
+	uint8_t type;
+};
+
+struct simulation {
+	const struct sim_scenario *scenario;
+	const struct sim_run_options *options;
+	const struct sim_topology *topology;
+	struct sim_run_result *result;
+	struct sim_control *control;
+	struct sim_fabric *fabric;
+	struct sim_population *population;
+	struct sim_host *hosts; /* by node */
+	struct sim_invariants invariants;
+	int error;
+	uint64_t now;
+	uint64_t start;
+	uint64_t origin; /* time zero of the steps */
+	bool begun;
+	uint64_t tables_seen, settles_at; /* under ibsim, before it has begun */
+	/* What is to come: a binary heap would do no better for so few. Sorted, the next one last. */
+	struct sim_due *due;
+	uint32_t due_count, due_room;
+	uint64_t due_sequence;
+	struct sim_asked *asked;
+	uint32_t asked_count, asked_room;
+	uint32_t oldest; /* all before it are answered or excused */
+	uint32_t open;	 /* neither answered nor excused */
+	uint64_t bound;	 /* ns in which each request is to be answered */
+	struct sim_progress *progress; /* by step */
+	struct sim_source_search *searches;
+	uint32_t search_count, search_room;
+	/* faults */
+	struct sim_packet_faults packet_faults;
+	const struct sim_fault_plan **sa_faults; /* in force */
+	uint32_t sa_fault_count, sa_fault_room;
+	struct sim_fault_plan *drawn; /* random faults */
+	uint32_t drawn_count;
+	uint64_t workload_key;
+	bool fault_skipped;
+	/* finally */
+	bool in_finally, finally_done;
+	uint64_t finally_end;
+	uint64_t next_round;
+	uint64_t *pairs; /* still to hold: asking node << 32 | target */
+	uint32_t pair_count, pair_next, pair_total;
+	uint32_t pairs_open;
+	uint32_t failed_count; /* at the front of pairs: those that failed in this round */
+	char finally_wrong[SIM_CAME_SIZE];
+};
+
+/* Nanoseconds since time zero. */
+static inline uint64_t simulation_time(const struct simulation *simulation)
+{
+	return simulation->now - (simulation->begun ? simulation->origin : simulation->start);
+}
+
+/* Grows an array of `size` bytes each so that one more fits. False: no memory, which ends the run. */
+bool simulation_grow(struct simulation *simulation, void *array, uint32_t count, uint32_t *room,
+		     size_t size);
+void simulation_schedule(struct simulation *simulation, struct sim_due due);
+struct sim_outcome *simulation_outcome(struct simulation *simulation, enum sim_verdict verdict);
+/* A rule is broken: once is enough for each rule and run. */
+void simulation_broken(struct simulation *simulation, const char *rule, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+const char *simulation_node_name(const struct simulation *simulation, uint32_t node);
+
+/* simulation_requests.c */
+void simulation_begin_resolve(struct simulation *simulation, uint32_t step);
+void simulation_finish_step(struct simulation *simulation, uint32_t step);
+/* Asks `node` for `target` by its first address. False: it cannot be asked. */
+bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target,
+			 bool of_finally);
+void simulation_cancel(struct simulation *simulation, uint32_t request);
+/* Nobody waits for what this node was asked. */
+void simulation_excuse(struct simulation *simulation, uint32_t node);
+void simulation_reply(void *context, const struct acm_reply *reply);
+void simulation_trace(void *context, const struct acm_trace *trace);
+void simulation_find_source(void *context, uint64_t cookie, const struct acm_address *destination);
+void simulation_answer_searches(struct simulation *simulation);
+void simulation_check_step(struct simulation *simulation, uint32_t step);
+/* When the oldest request must be answered at the latest. */
+uint64_t simulation_request_deadline(struct simulation *simulation);
+
+/* simulation_faults.c */
+void simulation_fault_step(struct simulation *simulation, uint32_t step);
+void simulation_apply(struct simulation *simulation, const struct sim_fault_plan *plan);
+void simulation_undo(struct simulation *simulation, const struct sim_fault_plan *plan);
+int simulation_add_host(struct simulation *simulation, uint32_t node);
+void simulation_judge(void *context, const struct sim_sa_query *query, struct sim_sa_verdict *verdict);
+void simulation_draw_faults(struct simulation *simulation);
+
+/* simulation_finally.c */
+void simulation_begin_finally(struct simulation *simulation);
+void simulation_run_finally(struct simulation *simulation);
+void simulation_pair_answered(struct simulation *simulation, const struct sim_asked *asked,
+			      const struct acm_reply *reply);
+
+#endif
