@@ -545,12 +545,14 @@ static int run_suite(void)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], "fake"))
+	if (argc == 2 && !strcmp(argv[1], "builtin"))
+		fixture = &builtin_fixture;
+	else if (argc == 2 && !strcmp(argv[1], "fake"))
 		fixture = &fake_fixture;
 	else if (argc == 2 && !strcmp(argv[1], "ibsim"))
 		fixture = &ibsim_fixture;
 	if (!fixture) {
-		fprintf(stderr, "usage: conformance fake|ibsim\n");
+		fprintf(stderr, "usage: conformance builtin|fake|ibsim\n");
 		return 2;
 	}
 	return run_suite();
