@@ -32,8 +32,7 @@ static int compare(const char *path, const struct sim_topology *topology,
 	}
 	printf("%s: %" PRIu32 " of %" PRIu64 " pairs compared with OpenSM, %" PRIu32
 	       " differ; %" PRIu32 " LIDs differ\n",
-	       path, result.pairs, result.pairs_there_are, result.differing,
-	       result.lids_differing);
+	       path, result.pairs, result.pairs_there_are, result.differing, result.lids_differing);
 	return result.differing ? EXIT_FAILED : EXIT_OK;
 }
 

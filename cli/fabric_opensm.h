@@ -5,8 +5,8 @@
 #include "topology.h"
 
 /*
- * Holds this project's model of a subnet against OpenSM on ibsim, and prints what differs to standard output. An exit
- * status: EXIT_OK when nothing does.
+ * Holds this project's model of a subnet against OpenSM on ibsim, and prints what differs to
+ * standard output. An exit status: EXIT_OK when nothing does.
  */
 int acmite_fabric_against_opensm(const char *path, const struct sim_topology *topology);
 

@@ -12,7 +12,7 @@ struct command_line {
 	bool lenient;
 	bool check_config; /* read all files, start nothing */
 	bool no_peers;
-	bool ibsim; /* the control is ibsim, not the builtin one */
+	bool ibsim;               /* the control is ibsim, not the builtin one */
 	const char *address_file; /* NULL: none */
 	const char *option_file;  /* NULL: none */
 	const char *fabric;

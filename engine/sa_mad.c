@@ -94,8 +94,9 @@ static uint64_t address_components(const struct acm_path *path)
 {
 	return (path->service_id != 0 ? ACM_SA_PATH_SERVICE_ID : 0) |
 	       (!acm_gid_is_zero(&path->dgid) ? ACM_SA_PATH_DGID : 0) |
-	       (!acm_gid_is_zero(&path->sgid) ? ACM_SA_PATH_SGID : 0) | (path->dlid != 0 ? ACM_SA_PATH_DLID : 0) |
-	       (path->slid != 0 ? ACM_SA_PATH_SLID : 0) | (path->flow_label != 0 ? ACM_SA_PATH_FLOW_LABEL : 0) |
+	       (!acm_gid_is_zero(&path->sgid) ? ACM_SA_PATH_SGID : 0) |
+	       (path->dlid != 0 ? ACM_SA_PATH_DLID : 0) | (path->slid != 0 ? ACM_SA_PATH_SLID : 0) |
+	       (path->flow_label != 0 ? ACM_SA_PATH_FLOW_LABEL : 0) |
 	       (path->hop_limit != 0 ? ACM_SA_PATH_HOP_LIMIT : 0) |
 	       (path->traffic_class != 0 ? ACM_SA_PATH_TRAFFIC_CLASS : 0) |
 	       (path->pkey != 0 ? ACM_SA_PATH_PKEY : 0);
@@ -110,11 +111,13 @@ static bool is_constrained(uint8_t selector, uint8_t value)
 static uint64_t quality_components(const struct acm_path *path)
 {
 	return (path->reversible ? ACM_SA_PATH_REVERSIBLE : 0) |
-	       (path->qos_class != 0 ? ACM_SA_PATH_QOS_CLASS : 0) | (path->sl != 0 ? ACM_SA_PATH_SL : 0) |
+	       (path->qos_class != 0 ? ACM_SA_PATH_QOS_CLASS : 0) |
+	       (path->sl != 0 ? ACM_SA_PATH_SL : 0) |
 	       (is_constrained(path->mtu_selector, path->mtu) ? ACM_SA_PATH_MTU : 0) |
 	       (is_constrained(path->rate_selector, path->rate) ? ACM_SA_PATH_RATE : 0) |
-	       (is_constrained(path->packet_life_selector, path->packet_life) ? ACM_SA_PATH_PACKET_LIFE
-									      : 0);
+	       (is_constrained(path->packet_life_selector, path->packet_life)
+			? ACM_SA_PATH_PACKET_LIFE
+			: 0);
 }
 
 void acm_sa_encode_path_get(const struct acm_path *constraint, uint64_t tid, uint8_t *mad)
@@ -174,16 +177,19 @@ void acm_sa_encode_join(const struct acm_mcmember *member, uint64_t tid, uint8_t
 	asked.hop_limit = 0;
 	asked.packet_life = 0;
 	encode_header(mad, METHOD_SET, ACM_SA_ATTRIBUTE_MCMEMBER, tid);
-	store_be64(mad + AT_COMPONENT_MASK, ACM_SA_MC_MGID | ACM_SA_MC_PORT_GID | ACM_SA_MC_QKEY | ACM_SA_MC_MTU |
-						    ACM_SA_MC_TRAFFIC_CLASS | ACM_SA_MC_PKEY | ACM_SA_MC_RATE | ACM_SA_MC_SL |
-						    ACM_SA_MC_FLOW_LABEL | ACM_SA_MC_SCOPE | ACM_SA_MC_JOIN_STATE);
+	store_be64(mad + AT_COMPONENT_MASK, ACM_SA_MC_MGID | ACM_SA_MC_PORT_GID | ACM_SA_MC_QKEY |
+						    ACM_SA_MC_MTU | ACM_SA_MC_TRAFFIC_CLASS |
+						    ACM_SA_MC_PKEY | ACM_SA_MC_RATE | ACM_SA_MC_SL |
+						    ACM_SA_MC_FLOW_LABEL | ACM_SA_MC_SCOPE |
+						    ACM_SA_MC_JOIN_STATE);
 	acm_mcmember_record_store(&asked, mad + AT_RECORD);
 }
 
 void acm_sa_encode_leave(const struct acm_mcmember *member, uint64_t tid, uint8_t *mad)
 {
 	encode_header(mad, METHOD_DELETE, ACM_SA_ATTRIBUTE_MCMEMBER, tid);
-	store_be64(mad + AT_COMPONENT_MASK, ACM_SA_MC_MGID | ACM_SA_MC_PORT_GID | ACM_SA_MC_JOIN_STATE);
+	store_be64(mad + AT_COMPONENT_MASK,
+		   ACM_SA_MC_MGID | ACM_SA_MC_PORT_GID | ACM_SA_MC_JOIN_STATE);
 	memcpy(mad + AT_RECORD, member->mgid.raw, sizeof(member->mgid.raw));
 	memcpy(mad + AT_RECORD + 16, member->port_gid.raw, sizeof(member->port_gid.raw));
 	mad[AT_RECORD + 48] = member->join_state & 0xfu;

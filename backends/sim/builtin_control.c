@@ -22,7 +22,7 @@ struct builtin_request {
 	bool cancelled;
 	bool is_copy;
 	uint32_t length; /* of a copy */
-	uint8_t *mad;	 /* ours */
+	uint8_t *mad;    /* ours */
 };
 
 struct builtin_event {
@@ -44,7 +44,7 @@ struct builtin_control {
 	uint32_t event_count, event_room, event_first;
 	struct builtin_event *events;
 	uint8_t *told_mad; /* of the event told last */
-	bool failed;	   /* there was no memory for an event */
+	bool failed;       /* there was no memory for an event */
 };
 
 static struct builtin_control *builtin_of(struct sim_control *control)
@@ -265,7 +265,8 @@ static void send_again(struct builtin_control *control, const struct builtin_req
 	}
 }
 
-/* The request is with the SA now: what it does takes effect, whether its answer gets back or not. */
+/* The request is with the SA now: what it does takes effect, whether its answer gets back or not.
+ */
 static void serve(struct builtin_control *control, const struct builtin_request *request)
 {
 	const struct sim_sa_verdict *verdict = &request->verdict;
@@ -469,8 +470,7 @@ int sim_builtin_set_membership(struct sim_control *base, struct sim_port_ref por
 {
 	struct builtin_control *control = builtin_of(base);
 
-	return changed(control,
-		       sim_subnet_set_membership(control->subnet, port, pkey, membership));
+	return changed(control, sim_subnet_set_membership(control->subnet, port, pkey, membership));
 }
 
 int sim_builtin_drop_group(struct sim_control *base, const struct acm_gid *mgid)

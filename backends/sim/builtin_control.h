@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The control that is part of this project: a subnet and an SA as models (subnet.h, sa_model.h). Time is what
- * process() is given, so a run in virtual time is the same to the byte each time. Needs nothing installed.
+ * The control that is part of this project: a subnet and an SA as models (subnet.h, sa_model.h).
+ * Time is what process() is given, so a run in virtual time is the same to the byte each time.
+ * Needs nothing installed.
  */
 #ifndef ACMITE_SIM_BUILTIN_CONTROL_H
 #define ACMITE_SIM_BUILTIN_CONTROL_H
@@ -18,7 +19,7 @@ struct sim_sa_query {
 
 enum sim_sa_fate {
 	SIM_SA_ANSWERED,
-	SIM_SA_LOST,	/* the request, or its answer: nothing comes back */
+	SIM_SA_LOST,    /* the request, or its answer: nothing comes back */
 	SIM_SA_REFUSED, /* answered with .status and no record; it has no effect */
 };
 
@@ -26,9 +27,9 @@ enum sim_sa_fate {
 struct sim_sa_verdict {
 	enum sim_sa_fate fate;
 	uint16_t status;    /* MAD status: 0x0001 busy, 0x0300 no records, ... */
-	uint64_t delay;	    /* ns on top of the usual latency */
+	uint64_t delay;     /* ns on top of the usual latency */
 	bool lost_answer;   /* with ANSWERED: it has its effect, but the answer is lost */
-	bool twice;	    /* answered once more ... */
+	bool twice;         /* answered once more ... */
 	uint64_t twice_gap; /* ... that many ns later */
 };
 
@@ -43,7 +44,8 @@ struct sim_builtin_options {
 };
 void sim_builtin_options_default(struct sim_builtin_options *options);
 
-/* 0 and *control the caller's; or as sim_subnet_create(). Does not block. `topology` must outlive it. */
+/* 0 and *control the caller's; or as sim_subnet_create(). Does not block. `topology` must outlive
+ * it. */
 int sim_builtin_control_create(const struct sim_topology *topology,
 			       const struct sim_builtin_options *options,
 			       struct sim_control **control, char *why, size_t size);
@@ -52,8 +54,8 @@ int sim_builtin_control_create(const struct sim_topology *topology,
 const struct sim_subnet *sim_builtin_subnet(const struct sim_control *control);
 
 /*
- * Faults, as of the time of the last process(). What follows from them comes as events. The data plane is told of
- * links apart: sim_fabric_cut_link(). Errors are those of subnet.h.
+ * Faults, as of the time of the last process(). What follows from them comes as events. The data
+ * plane is told of links apart: sim_fabric_cut_link(). Errors are those of subnet.h.
  */
 int sim_builtin_cut_link(struct sim_control *control, uint32_t node, uint8_t port);
 int sim_builtin_mend_link(struct sim_control *control, uint32_t node, uint8_t port);

@@ -14,7 +14,7 @@
 
 #define IBSIM_MTU  4 /* code of 2048 */
 #define PAIR_LIMIT 2000
-#define SMALL	   100 /* hosts up to which all pairs are compared */
+#define SMALL      100 /* hosts up to which all pairs are compared */
 #define HOPS_MAX   64
 
 void sim_compare_options_default(struct sim_compare_options *options)
@@ -67,8 +67,8 @@ static int list_ports(struct comparison *comparison)
 	for (uint32_t node = topology->switch_count; node < topology->node_count; node++)
 		for (uint32_t port = 1; port <= topology->nodes[node].port_count; port++)
 			if (topology->nodes[node].ports[port].peer != SIM_NONE)
-				comparison->ports[comparison->port_count++] = (struct sim_port_ref){
-					.node = node, .port = (uint8_t)port};
+				comparison->ports[comparison->port_count++] =
+					(struct sim_port_ref){.node = node, .port = (uint8_t)port};
 	return 0;
 }
 
@@ -163,8 +163,8 @@ static int find(struct comparison *comparison, struct sim_control *control,
 		if (acm_sa_decode_header(answer, ACM_MAD_LENGTH, &header))
 			return -EPROTO;
 		finding->status = header.status;
-		finding->decoded =
-			!header.status && !acm_sa_decode_path(answer, ACM_MAD_LENGTH, &finding->path);
+		finding->decoded = !header.status &&
+				   !acm_sa_decode_path(answer, ACM_MAD_LENGTH, &finding->path);
 		if (finding->decoded)
 			follow(comparison->topology, tables, &comparison->pairs[i], finding);
 	}

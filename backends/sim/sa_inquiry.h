@@ -15,14 +15,15 @@ struct sim_inquiry {
 };
 
 /*
- * Asks all and waits for the answers. 0; -ETIMEDOUT with what has been answered; another negative errno of the control.
- * A control with a descriptor is run in real time for at most `timeout` ns, one without in its own time, until nothing
- * is due. Other events of the control are passed over.
+ * Asks all and waits for the answers. 0; -ETIMEDOUT with what has been answered; another negative
+ * errno of the control. A control with a descriptor is run in real time for at most `timeout` ns,
+ * one without in its own time, until nothing is due. Other events of the control are passed over.
  */
 int sim_inquire(struct sim_control *control, struct sim_inquiry *inquiries, uint32_t count,
 		uint64_t timeout);
 
-/* Lets a control go on until it may have changed. False: it is done, or the time of CLOCK_MONOTONIC is up. */
+/* Lets a control go on until it may have changed. False: it is done, or the time of CLOCK_MONOTONIC
+ * is up. */
 bool sim_control_wait(struct sim_control *control, uint64_t until);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SM_KEY	      1 /* OpenSM's default */
+#define SM_KEY        1 /* OpenSM's default */
 #define RATE_CODE_MAX 0x3f
 
 /* ---- answers ---- */
@@ -35,7 +35,8 @@ static uint8_t *add_record(struct sa_service *service, uint32_t length)
 	struct sim_sa_answer *answer = service->answer;
 	uint8_t *record;
 
-	service->error = service->error ? service->error : make_room(answer, answer->length + length);
+	service->error =
+		service->error ? service->error : make_room(answer, answer->length + length);
 	if (service->error)
 		return NULL;
 	record = answer->data + answer->length;
@@ -119,8 +120,8 @@ int sim_sa_serve(struct sim_subnet *subnet, struct sim_port_ref from, const uint
 				     .answer = answer};
 	uint16_t status;
 
-	if (acm_sa_decode_request(mad, ACM_MAD_LENGTH, &request) ||
-	    service.requester == SIM_NONE || !subnet->ports[service.requester].known ||
+	if (acm_sa_decode_request(mad, ACM_MAD_LENGTH, &request) || service.requester == SIM_NONE ||
+	    !subnet->ports[service.requester].known ||
 	    (request.sm_key != 0 && request.sm_key != SM_KEY))
 		return -EPROTO;
 	answer->length = ACM_SA_ANSWER_HEADER;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * PathRecords. The walk is that of the tables; MTU and rate are the least on the way. Selectors, P_Keys and the order
- * of records are OpenSM's, also where the specification would let them be different.
+ * PathRecords. The walk is that of the tables; MTU and rate are the least on the way. Selectors,
+ * P_Keys and the order of records are OpenSM's, also where the specification would let them be
+ * different.
  */
 #include "sa_state.h"
 
@@ -11,7 +12,7 @@
 #define SELECT_LESS    1
 #define SELECT_EXACTLY 2
 #define HOPS_MAX       64
-#define MTU_MAX	       5
+#define MTU_MAX        5
 #define RATE_MAX       25 /* the fastest code */
 
 /* ---- the way ---- */
@@ -251,8 +252,8 @@ static void add_pair(struct sa_service *service, uint32_t from, uint32_t to)
 {
 	const struct sim_subnet *subnet = service->subnet;
 	const struct acm_sa_request *request = service->request;
-	struct lids source = lids_of(subnet, from, asks(request, ACM_SA_PATH_SLID),
-				     request->path.slid);
+	struct lids source =
+		lids_of(subnet, from, asks(request, ACM_SA_PATH_SLID), request->path.slid);
 	struct lids target =
 		lids_of(subnet, to, asks(request, ACM_SA_PATH_DLID), request->path.dlid);
 	uint32_t most = most_records(request), before = service->records;

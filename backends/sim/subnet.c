@@ -70,13 +70,12 @@ static void describe_ports(struct sim_subnet *subnet)
 		for (uint32_t i = 0; i <= of->port_count; i++) {
 			uint32_t index = subnet->first[node] + i;
 
-			subnet->ports[index] =
-				(struct subnet_port){.guid = host ? of->ports[i].guid : of->guid,
-						     .node = node,
-						     .number = (uint8_t)i,
-						     .state = host && of->ports[i].peer != SIM_NONE
-								      ? ACM_PORT_INIT
-								      : ACM_PORT_DOWN};
+			subnet->ports[index] = (struct subnet_port){
+				.guid = host ? of->ports[i].guid : of->guid,
+				.node = node,
+				.number = (uint8_t)i,
+				.state = host && of->ports[i].peer != SIM_NONE ? ACM_PORT_INIT
+									       : ACM_PORT_DOWN};
 			if (host ? i > 0 : i == 0)
 				subnet->end_ports[subnet->end_port_count++] = index;
 			if (!host && i == 0)
@@ -183,7 +182,8 @@ static int check(const struct sim_topology *topology, const struct sim_subnet_op
 	if (needed <= SIM_LID_MAX)
 		return 0;
 	snprintf(why, size,
-		 "%s needs %" PRIu64 " unicast LIDs, one subnet has %u: leave out hosts, or set the "
+		 "%s needs %" PRIu64
+		 " unicast LIDs, one subnet has %u: leave out hosts, or set the "
 		 "LMC to 0 where it is not",
 		 topology->name, needed, SIM_LID_MAX);
 	return -E2BIG;
@@ -432,7 +432,8 @@ static void update_port(struct sim_subnet *subnet, uint32_t node, uint8_t number
 	uint32_t link = subnet->topology->nodes[node].ports[number].link;
 	bool up = subnet_link_is_up(subnet, link);
 
-	if (subnet->topology->nodes[node].kind == SIM_SWITCH || up == (port->state != ACM_PORT_DOWN))
+	if (subnet->topology->nodes[node].kind == SIM_SWITCH ||
+	    up == (port->state != ACM_PORT_DOWN))
 		return;
 	port->state = up ? ACM_PORT_INIT : ACM_PORT_DOWN;
 	subnet_port_changed(subnet, index);

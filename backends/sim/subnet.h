@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A subnet and its manager, as OpenSM 3.3.23 manages one: LIDs, forwarding tables, P_Key tables, groups. Pure: no
- * clock and no I/O. Times are arguments, in nanoseconds, and do not go back.
+ * A subnet and its manager, as OpenSM 3.3.23 manages one: LIDs, forwarding tables, P_Key tables,
+ * groups. Pure: no clock and no I/O. Times are arguments, in nanoseconds, and do not go back.
  *
- * Two states are kept apart. What is so (links, nodes) changes at once; what the manager knows and has
- * programmed follows by sweeps, which take time. Groups are known at once, their trees follow.
+ * Two states are kept apart. What is so (links, nodes) changes at once; what the manager knows and
+ * has programmed follows by sweeps, which take time. Groups are known at once, their trees follow.
  */
 #ifndef ACMITE_SIM_SUBNET_H
 #define ACMITE_SIM_SUBNET_H
@@ -20,18 +20,18 @@
 struct sim_subnet;
 
 struct sim_subnet_options {
-	uint8_t lmc;		 /* of hosts' ports; a switch has one LID */
-	uint8_t subnet_timeout;	 /* 4.096 us * 2^n; also the lifetime of paths */
-	uint32_t mlid_count;	 /* multicast LIDs from 0xc000, 1 to 16,383 */
-	uint64_t trap_delay;	 /* ns from a change until the manager begins a sweep */
-	uint64_t sweep_time;	 /* ns that a sweep takes; what changes meanwhile is seen by the next */
-	uint64_t tree_delay;	 /* ns from a join or leave until its tree is programmed */
+	uint8_t lmc;            /* of hosts' ports; a switch has one LID */
+	uint8_t subnet_timeout; /* 4.096 us * 2^n; also the lifetime of paths */
+	uint32_t mlid_count;    /* multicast LIDs from 0xc000, 1 to 16,383 */
+	uint64_t trap_delay;    /* ns from a change until the manager begins a sweep */
+	uint64_t sweep_time; /* ns that a sweep takes; what changes meanwhile is seen by the next */
+	uint64_t tree_delay; /* ns from a join or leave until its tree is programmed */
 };
 void sim_subnet_options_default(struct sim_subnet_options *options);
 
 /*
- * A subnet that is up: swept once. `topology` must outlive it. 0; -E2BIG with a sentence in `why` when the
- * LIDs do not suffice; -EINVAL for options out of range; -ENOMEM.
+ * A subnet that is up: swept once. `topology` must outlive it. 0; -E2BIG with a sentence in `why`
+ * when the LIDs do not suffice; -EINVAL for options out of range; -ENOMEM.
  */
 int sim_subnet_create(const struct sim_topology *topology, const struct sim_subnet_options *options,
 		      struct sim_subnet **subnet, char *why, size_t size);
@@ -49,7 +49,8 @@ struct sim_subnet_change {
 	enum sim_subnet_change_type type;
 	struct sim_port_ref port; /* of a host */
 };
-/* Takes what has changed since it was asked last: ports in their order, then tables. False: nothing. */
+/* Takes what has changed since it was asked last: ports in their order, then tables. False:
+ * nothing. */
 bool sim_subnet_next_change(struct sim_subnet *subnet, struct sim_subnet_change *change);
 
 /* ---- what is programmed ---- */
@@ -60,16 +61,16 @@ const struct sim_tables *sim_subnet_tables(const struct sim_subnet *subnet);
 int sim_subnet_port_facts(const struct sim_subnet *subnet, struct sim_port_ref port,
 			  struct acm_port_facts *facts);
 /*
- * Index of the port that answers to a unicast LID by the manager's list, SIM_NONE; and the way back. Indices
- * count all nodes' ports, port 0 included, in the order of the topology.
+ * Index of the port that answers to a unicast LID by the manager's list, SIM_NONE; and the way
+ * back. Indices count all nodes' ports, port 0 included, in the order of the topology.
  */
 uint32_t sim_subnet_port_of_lid(const struct sim_subnet *subnet, uint16_t lid);
 uint32_t sim_subnet_port_of_guid(const struct sim_subnet *subnet, uint64_t guid);
 uint32_t sim_subnet_port_index(const struct sim_subnet *subnet, struct sim_port_ref port);
 struct sim_port_ref sim_subnet_port_ref(const struct sim_subnet *subnet, uint32_t port);
 /*
- * Whether a packet from a host's port gets to the manager's port, and one from there back, over links that are
- * up and tables as they are.
+ * Whether a packet from a host's port gets to the manager's port, and one from there back, over
+ * links that are up and tables as they are.
  */
 bool sim_subnet_reaches_manager(const struct sim_subnet *subnet, struct sim_port_ref port);
 
@@ -84,8 +85,8 @@ int sim_subnet_start_node(struct sim_subnet *subnet, uint32_t node, uint64_t now
 
 enum sim_lids { SIM_LIDS_KEPT, SIM_LIDS_REASSIGNED };
 /*
- * The manager fails and a standby on another host takes over: from now on no SA answers, until the new one has
- * swept. Groups are lost, all ports are asked to register again. -EINVAL: not a host.
+ * The manager fails and a standby on another host takes over: from now on no SA answers, until the
+ * new one has swept. Groups are lost, all ports are asked to register again. -EINVAL: not a host.
  */
 int sim_subnet_fail_over(struct sim_subnet *subnet, uint32_t node, enum sim_lids lids,
 			 uint64_t now);
@@ -97,12 +98,13 @@ void sim_subnet_set_tree_delay(struct sim_subnet *subnet, uint64_t delay);
 
 enum sim_membership { SIM_MEMBER_NONE, SIM_MEMBER_LIMITED, SIM_MEMBER_FULL };
 /*
- * What a host's port is in a partition of 15 bits. Takes effect at once. The index of a P_Key stays; a new one
- * takes the first free place. -ENODEV, -ENOSPC: the table is full.
+ * What a host's port is in a partition of 15 bits. Takes effect at once. The index of a P_Key
+ * stays; a new one takes the first free place. -ENODEV, -ENOSPC: the table is full.
  */
 int sim_subnet_set_membership(struct sim_subnet *subnet, struct sim_port_ref port, uint16_t pkey,
 			      enum sim_membership membership);
-/* P_Key that two ports share, the first's own, as OpenSM picks it when none is asked for; 0: none. */
+/* P_Key that two ports share, the first's own, as OpenSM picks it when none is asked for; 0: none.
+ */
 uint16_t sim_subnet_common_pkey(const struct sim_subnet *subnet, uint32_t from, uint32_t to);
 /* The port's entry of that partition, 0: none. */
 uint16_t sim_subnet_pkey_of(const struct sim_subnet *subnet, uint32_t port, uint16_t pkey);
@@ -117,7 +119,7 @@ struct sim_group_member {
 
 struct sim_group {
 	struct acm_mcmember record; /* port GID and join state 0 */
-	bool configured;	    /* stays without members */
+	bool configured;            /* stays without members */
 	uint32_t member_count;
 	uint32_t room;
 	struct sim_group_member *members; /* in OpenSM's order of GUIDs */
@@ -126,8 +128,10 @@ struct sim_group {
 /* In the order of their MGIDs; pointers are valid until groups come or go. */
 uint32_t sim_subnet_group_count(const struct sim_subnet *subnet);
 struct sim_group *sim_subnet_group(const struct sim_subnet *subnet, uint32_t place);
-struct sim_group *sim_subnet_find_group(const struct sim_subnet *subnet, const struct acm_gid *mgid);
-/* Makes one, with the MLID that it names where that is free, else the lowest. -ENOSPC: there is none; -ENOMEM. */
+struct sim_group *sim_subnet_find_group(const struct sim_subnet *subnet,
+					const struct acm_gid *mgid);
+/* Makes one, with the MLID that it names where that is free, else the lowest. -ENOSPC: there is
+ * none; -ENOMEM. */
 int sim_subnet_add_group(struct sim_subnet *subnet, const struct acm_mcmember *record,
 			 struct sim_group **group);
 /* An MGID of the subnet's own that no group has. */

@@ -101,7 +101,8 @@ int sim_subnet_port_facts(const struct sim_subnet *subnet, struct sim_port_ref p
 static bool leads_to(const struct sim_subnet *subnet, uint32_t from, uint16_t dlid, uint32_t to)
 {
 	const struct sim_node *nodes = subnet->topology->nodes;
-	const struct sim_port *at = &nodes[subnet->ports[from].node].ports[subnet->ports[from].number];
+	const struct sim_port *at =
+		&nodes[subnet->ports[from].node].ports[subnet->ports[from].number];
 
 	for (int hops = 0; hops <= HOPS_MAX; hops++) {
 		const struct sim_switch_tables *tables;
@@ -130,6 +131,6 @@ bool sim_subnet_reaches_manager(const struct sim_subnet *subnet, struct sim_port
 	own = &subnet->ports[from];
 	if (own->state != ACM_PORT_ACTIVE || own->sm_lid != subnet->ports[to].lid)
 		return false;
-	return from == to || (leads_to(subnet, from, own->sm_lid, to) &&
-			      leads_to(subnet, to, own->lid, from));
+	return from == to ||
+	       (leads_to(subnet, from, own->sm_lid, to) && leads_to(subnet, to, own->lid, from));
 }

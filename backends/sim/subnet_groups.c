@@ -93,8 +93,7 @@ static int grow_tables(struct sim_subnet *subnet, uint32_t entry)
 		grown = reallocarray(tables->mft, wanted, sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
-		memset(grown + tables->mft_size, 0,
-		       (wanted - tables->mft_size) * sizeof(*grown));
+		memset(grown + tables->mft_size, 0, (wanted - tables->mft_size) * sizeof(*grown));
 		tables->mft = grown;
 		tables->mft_size = wanted;
 	}
@@ -254,9 +253,9 @@ int sim_subnet_join(struct sim_subnet *subnet, struct sim_group *group, uint32_t
 		group->members[place].join_state |= join_state;
 		return 0;
 	}
-	error = add_member(group, place,
-			   &(struct sim_group_member){
-				   .port = port, .join_state = join_state, .proxy = proxy});
+	error = add_member(
+		group, place,
+		&(struct sim_group_member){.port = port, .join_state = join_state, .proxy = proxy});
 	if (!error)
 		make_stale(subnet, group->record.mlid, now);
 	return error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * How far switches are from each other, and by which of their ports, by the rules of OpenSM's engines minhop and
- * updn. Where updn finds no roots, minhop takes its place, as there.
+ * How far switches are from each other, and by which of their ports, by the rules of OpenSM's
+ * engines minhop and updn. Where updn finds no roots, minhop takes its place, as there.
  */
 #include "subnet_state.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_RANK	 UINT32_MAX
+#define NO_RANK  UINT32_MAX
 #define HOPS_MAX 64 /* counted when roots are looked for */
 
 /* ---- links between switches ---- */
@@ -50,8 +50,7 @@ static void join_ends(struct sim_subnet *subnet, const uint32_t *end_of_port)
 				continue;
 			*end++ = (struct subnet_end){
 				.far = port->peer,
-				.far_end =
-					end_of_port[subnet->first[port->peer] + port->peer_port],
+				.far_end = end_of_port[subnet->first[port->peer] + port->peer_port],
 				.link = port->link,
 				.port = (uint8_t)i,
 				.far_port = port->peer_port};
@@ -147,7 +146,8 @@ static bool goes_down(const struct sim_subnet *subnet, uint32_t from, uint32_t t
 	return subnet->topology->nodes[from].guid <= subnet->topology->nodes[to].guid;
 }
 
-/* A step from a switch that has been reached, outwards; true: the other switch is to be looked at. */
+/* A step from a switch that has been reached, outwards; true: the other switch is to be looked at.
+ */
 static bool step_out(struct sim_subnet *subnet, uint32_t from, const struct subnet_end *end)
 {
 	struct subnet_routing *routing = &subnet->routing;
@@ -265,8 +265,8 @@ static uint32_t find_roots(struct sim_subnet *subnet, uint32_t (*histogram)[HOPS
 				histogram[node][routing->hops[node]] += here;
 	}
 	for (uint32_t node = 0; node < switches; node++) {
-		bool root = subnet->ports[subnet->first[node]].known &&
-			    is_root(histogram[node], hosts);
+		bool root =
+			subnet->ports[subnet->first[node]].known && is_root(histogram[node], hosts);
 
 		routing->rank[node] = root ? 0 : NO_RANK;
 		roots += root;

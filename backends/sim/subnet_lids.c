@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * LIDs as OpenSM gives them: the manager's port first, then all in the order of their GUIDs. Ports with
- * several LIDs begin at a multiple of their number; what lies before it is not used any more.
+ * LIDs as OpenSM gives them: the manager's port first, then all in the order of their GUIDs. Ports
+ * with several LIDs begin at a multiple of their number; what lies before it is not used any more.
  */
 #include "subnet_state.h"
 

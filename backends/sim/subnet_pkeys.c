@@ -113,7 +113,8 @@ static int set_default(struct sim_subnet *subnet)
 	int error = 0;
 
 	for (uint32_t node = 0; node < topology->switch_count && !error; node++)
-		error = set_entry(&subnet->ports[subnet->first[node]], PKEY_DEFAULT, SIM_MEMBER_FULL);
+		error = set_entry(&subnet->ports[subnet->first[node]], PKEY_DEFAULT,
+				  SIM_MEMBER_FULL);
 	for (uint32_t node = topology->switch_count; node < topology->node_count && !error; node++)
 		error = set_node(subnet, node, PKEY_DEFAULT,
 				 listed ? SIM_MEMBER_LIMITED : SIM_MEMBER_FULL);

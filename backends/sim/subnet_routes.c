@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The unicast tables, by OpenSM's rule: LIDs in the order of the switches' loads; of the ports that lead there over
- * fewest hops, the one that has the fewest LIDs already. A port's further LIDs (LMC) take another switch
- * where there is one. After a loss, ways that are still good are kept.
+ * The unicast tables, by OpenSM's rule: LIDs in the order of the switches' loads; of the ports that
+ * lead there over fewest hops, the one that has the fewest LIDs already. A port's further LIDs
+ * (LMC) take another switch where there is one. After a loss, ways that are still good are kept.
  */
 #include "subnet_state.h"
 
@@ -186,7 +186,8 @@ static void route_switches(struct sim_subnet *subnet)
 				continue;
 			choose_ends(subnet, node, &choices);
 			set_entry(subnet, node, port->lid,
-				  node == target ? 0 : choose(subnet, node, &choices, port->lid, 0));
+				  node == target ? 0
+						 : choose(subnet, node, &choices, port->lid, 0));
 		}
 	}
 }

@@ -58,9 +58,9 @@ struct sim_subnet {
 	uint32_t *first; /* by node: index of its port 0 */
 	struct subnet_port *ports;
 	uint32_t end_port_count;
-	uint32_t *end_ports;   /* in OpenSM's order of GUIDs */
+	uint32_t *end_ports;     /* in OpenSM's order of GUIDs */
 	uint32_t *guid_switches; /* switches, likewise */
-	uint32_t *by_lid;      /* port, SIM_NONE; lid_count entries */
+	uint32_t *by_lid;        /* port, SIM_NONE; lid_count entries */
 	uint32_t lid_count;
 
 	bool *link_cut;
@@ -89,7 +89,8 @@ struct sim_subnet {
 	bool *mlid_stale;      /* its tree is not what it should be */
 };
 
-/* GUIDs and P_Keys are sorted by OpenSM as it holds them: in network order, on machines of the other one. */
+/* GUIDs and P_Keys are sorted by OpenSM as it holds them: in network order, on machines of the
+ * other one. */
 static inline uint64_t subnet_guid_order(uint64_t guid)
 {
 	return __builtin_bswap64(guid);

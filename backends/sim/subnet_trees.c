@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The multicast tables, by OpenSM's rule: the root is the switch whose most distant member is nearest, the first of
- * several; from there, the first port on a shortest way to each member's switch.
+ * The multicast tables, by OpenSM's rule: the root is the switch whose most distant member is
+ * nearest, the first of several; from there, the first port on a shortest way to each member's
+ * switch.
  */
 #include "subnet_state.h"
 

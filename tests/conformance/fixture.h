@@ -17,8 +17,8 @@ struct fixture {
 	bool (*wait)(void *fabric);
 };
 
-extern const struct fixture fake_fixture;  /* simulated fabric, fake control, virtual time */
+extern const struct fixture fake_fixture;    /* simulated fabric, fake control, virtual time */
 extern const struct fixture builtin_fixture; /* simulated fabric, builtin control, virtual time */
-extern const struct fixture ibsim_fixture; /* simulated fabric on ibsim and OpenSM, real time */
+extern const struct fixture ibsim_fixture;   /* simulated fabric on ibsim and OpenSM, real time */
 
 #endif

@@ -30,9 +30,9 @@ static void *set_up(void)
 	made->topology = small_topology_star(2);
 	sim_builtin_options_default(&options);
 	options.sa_window = 50; /* so that the suite meets its end */
-	assert_int_equal(sim_builtin_control_create(made->topology, &options, &control, why,
-						    sizeof(why)),
-			 0);
+	assert_int_equal(
+		sim_builtin_control_create(made->topology, &options, &control, why, sizeof(why)),
+		0);
 	assert_int_equal(sim_fabric_create(made->topology, control, 1, &made->fabric), 0);
 	return made;
 }
@@ -61,7 +61,8 @@ static bool wait_for_work(void *context)
 
 	if (next == ACM_NEVER)
 		return false;
-	/* Who waits spends some time on it: or else what is sent and comes back at once would stop it. */
+	/* Who waits spends some time on it: or else what is sent and comes back at once would stop
+	 * it. */
 	fabric->now = next > fabric->now + STEP ? next : fabric->now + STEP;
 	assert_int_equal(sim_fabric_process(fabric->fabric, fabric->now), 0);
 	return true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One topology under both controls: facts of ports, forwarding tables, path records, joins and their refusals, and
- * who receives what is sent to a group. ibsim and OpenSM must be installed: without them this fails.
+ * One topology under both controls: facts of ports, forwarding tables, path records, joins and
+ * their refusals, and who receives what is sent to a group. ibsim and OpenSM must be installed:
+ * without them this fails.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,10 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MODEL 0
-#define OPENSM 1
-#define PATIENCE (30 * ACM_NSEC_PER_SEC)
-#define GROUPS 20
+#define MODEL       0
+#define OPENSM      1
+#define PATIENCE    (30 * ACM_NSEC_PER_SEC)
+#define GROUPS      20
 #define MEMBERS_MAX 8
 
 struct fixture {
@@ -48,7 +49,8 @@ static uint64_t monotonic_now(void)
 	return (uint64_t)now.tv_sec * ACM_NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
-static struct acm_port_facts facts_of(const struct fixture *f, int control, struct sim_port_ref port)
+static struct acm_port_facts facts_of(const struct fixture *f, int control,
+				      struct sim_port_ref port)
 {
 	struct acm_port_facts facts;
 
@@ -79,7 +81,8 @@ static void start_model(struct fixture *f)
 
 	sim_builtin_options_default(&options);
 	options.subnet.subnet_timeout = facts_of(f, OPENSM, sm).subnet_timeout;
-	if (sim_builtin_control_create(f->topology, &options, &f->controls[MODEL], why, sizeof(why)))
+	if (sim_builtin_control_create(f->topology, &options, &f->controls[MODEL], why,
+				       sizeof(why)))
 		fail_msg("%s", why);
 }
 
@@ -151,7 +154,8 @@ static void path_records_are_the_same(void **state)
 
 	sim_compare_options_default(&options);
 	options.differ = print_difference;
-	assert_int_equal(sim_compare_controls(f->topology, f->controls, names, &options, &result), 0);
+	assert_int_equal(sim_compare_controls(f->topology, f->controls, names, &options, &result),
+			 0);
 	assert_true(result.pairs > 0);
 	assert_int_equal(result.differing, 0);
 	assert_int_equal(result.lids_differing, 0);
@@ -209,9 +213,8 @@ static void ask_both(struct fixture *f, const struct sim_inquiry *question,
 
 	for (int c = 0; c < 2; c++) {
 		ask(f, c, &inquiries[c]);
-		assert_int_equal(acm_sa_decode_header(inquiries[c].answer, ACM_MAD_LENGTH,
-						      &headers[c]),
-				 0);
+		assert_int_equal(
+			acm_sa_decode_header(inquiries[c].answer, ACM_MAD_LENGTH, &headers[c]), 0);
 		if (!headers[c].status)
 			acm_sa_decode_mcmember(inquiries[c].answer, ACM_MAD_LENGTH, &members[c]);
 	}
@@ -419,21 +422,45 @@ VARY(with_the_wrong_key, if (mad) mad[36 + 7] = 0)
 
 #define V(name)                                                                                    \
 	{                                                                                          \
-		#name, name                                                                        \
+#name, name                                                                        \
 	}
 static const struct variation variations[] = {
-	V(as_usual),		  V(with_a_fast_rate),	     V(with_an_unknown_rate),
-	V(with_an_mtu_too_large), V(with_an_unknown_mtu),    V(with_a_foreign_pkey),
-	V(with_no_pkey),	  V(with_the_limited_pkey),  V(as_a_non_member),
-	V(as_a_sender),		  V(as_a_full_sender),	     V(with_no_state),
-	V(with_link_scope),	  V(with_a_unicast_mgid),    V(with_reserved_flags),
-	V(with_the_sa_s_signature), V(with_ipoib_without_broadcast), V(with_an_unknown_port),
-	V(from_another_prefix),	  V(with_mtu_above),	     V(with_mtu_below),
-	V(with_mtu_above_its_own), V(with_mtu_at_most),	     V(with_rate_above),
-	V(with_rate_below),	  V(with_rate_at_most),	     V(without_the_qkey),
-	V(without_the_pkey),	  V(without_rate_and_mtu),   V(without_the_rate_selector),
-	V(without_the_port_gid),  V(without_the_state),	     V(with_another_qkey),
-	V(with_another_sl),	  V(with_another_class),     V(with_another_label),
+	V(as_usual),
+	V(with_a_fast_rate),
+	V(with_an_unknown_rate),
+	V(with_an_mtu_too_large),
+	V(with_an_unknown_mtu),
+	V(with_a_foreign_pkey),
+	V(with_no_pkey),
+	V(with_the_limited_pkey),
+	V(as_a_non_member),
+	V(as_a_sender),
+	V(as_a_full_sender),
+	V(with_no_state),
+	V(with_link_scope),
+	V(with_a_unicast_mgid),
+	V(with_reserved_flags),
+	V(with_the_sa_s_signature),
+	V(with_ipoib_without_broadcast),
+	V(with_an_unknown_port),
+	V(from_another_prefix),
+	V(with_mtu_above),
+	V(with_mtu_below),
+	V(with_mtu_above_its_own),
+	V(with_mtu_at_most),
+	V(with_rate_above),
+	V(with_rate_below),
+	V(with_rate_at_most),
+	V(without_the_qkey),
+	V(without_the_pkey),
+	V(without_rate_and_mtu),
+	V(without_the_rate_selector),
+	V(without_the_port_gid),
+	V(without_the_state),
+	V(with_another_qkey),
+	V(with_another_sl),
+	V(with_another_class),
+	V(with_another_label),
 	V(with_the_wrong_key),
 };
 
@@ -499,9 +526,8 @@ static void ask_path(struct fixture *f, const struct acm_path *asked, struct sim
 	for (int c = 0; c < 2; c++) {
 		acm_sa_encode_path_get(asked, 9, inquiries[c].mad);
 		ask(f, c, &inquiries[c]);
-		assert_int_equal(acm_sa_decode_header(inquiries[c].answer, ACM_MAD_LENGTH,
-						      &headers[c]),
-				 0);
+		assert_int_equal(
+			acm_sa_decode_header(inquiries[c].answer, ACM_MAD_LENGTH, &headers[c]), 0);
 		if (!headers[c].status)
 			acm_sa_decode_path(inquiries[c].answer, ACM_MAD_LENGTH, &paths[c]);
 		/* Switches' own ports have an MTU and a rate that ibsim makes up. */
@@ -526,8 +552,23 @@ static void ask_variations(struct fixture *f, struct sim_port_ref from, struct s
 		{.sgid = source.gids[0], .dlid = 0xbfff},
 		{.dgid = target.gids[0], .slid = source.lid},
 		{.sgid = source.gids[0], .dgid = target.gids[0], .dlid = source.lid},
-		whole, whole, whole, whole, whole, whole, whole, whole, whole,
-		whole, whole, whole, whole, whole, whole, whole, whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
+		whole,
 	};
 	size_t i = 10;
 

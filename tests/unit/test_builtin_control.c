@@ -46,9 +46,9 @@ static int set_up(void **state)
 	sim_builtin_options_default(&options);
 	options.judge = judge;
 	options.judge_context = f;
-	assert_int_equal(sim_builtin_control_create(f->topology, &options, &f->control, why,
-						    sizeof(why)),
-			 0);
+	assert_int_equal(
+		sim_builtin_control_create(f->topology, &options, &f->control, why, sizeof(why)),
+		0);
 	*state = f;
 	return 0;
 }

@@ -206,7 +206,8 @@ static void compared_with_opensm(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(RUN("check", "--against-opensm", PAIR), EXIT_OK);
-	assert_string_equal(output, PAIR ": 4 of 4 pairs compared with OpenSM, 0 differ; 0 LIDs differ\n");
+	assert_string_equal(output,
+			    PAIR ": 4 of 4 pairs compared with OpenSM, 0 differ; 0 LIDs differ\n");
 	assert_int_equal(RUN("check", "--against-opensm", f->wrong), EXIT_USAGE);
 	assert_non_null(strstr(complaints, "wrong.yaml:1:21:"));
 	assert_int_equal(RUN("check", "--against-opensm", f->fast), EXIT_FAILED);
@@ -224,10 +225,13 @@ static void help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_good_file),      cmocka_unit_test(a_wrong_file_among_good_ones),
-		cmocka_unit_test(a_report_as_json), cmocka_unit_test(exports),
-		cmocka_unit_test(wrong_usage),      cmocka_unit_test(compared_with_opensm),
-		      cmocka_unit_test(help),
+		cmocka_unit_test(a_good_file),
+		cmocka_unit_test(a_wrong_file_among_good_ones),
+		cmocka_unit_test(a_report_as_json),
+		cmocka_unit_test(exports),
+		cmocka_unit_test(wrong_usage),
+		cmocka_unit_test(compared_with_opensm),
+		cmocka_unit_test(help),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

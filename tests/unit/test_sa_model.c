@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The SA model where OpenSM on ibsim cannot be asked the same: tables of records, LMC, who may ask. */
+/* The SA model where OpenSM on ibsim cannot be asked the same: tables of records, LMC, who may ask.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -121,9 +122,11 @@ static void a_table_has_all_destinations(void **state)
 	for (uint32_t i = 0; i < 6; i++) {
 		const uint8_t *at = f.answer.data + i * ACM_SA_PATH_LENGTH;
 
-		assert_int_equal(acm_sa_decode_path(at, AT_RECORD + ACM_SA_PATH_LENGTH, &record), 0);
+		assert_int_equal(acm_sa_decode_path(at, AT_RECORD + ACM_SA_PATH_LENGTH, &record),
+				 0);
 		assert_int_equal(record.slid, facts_of(&f, "n1").lid);
-		hosts += record.dlid == facts_of(&f, "n2").lid || record.dlid == facts_of(&f, "n4").lid;
+		hosts += record.dlid == facts_of(&f, "n2").lid ||
+			 record.dlid == facts_of(&f, "n4").lid;
 	}
 	assert_int_equal(hosts, 2);
 	/* A limited member shares one partition with the full ones, another with its like. */

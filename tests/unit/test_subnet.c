@@ -17,18 +17,19 @@
 
 #define MSEC ACM_NSEC_PER_MSEC
 
-static const char tree_text[] = "fabric: tree\n"
-				"switches:\n"
-				"  - { name: \"spine[1-2]\", ports: 12 }\n"
-				"  - { name: \"leaf[1-3]\", ports: 12 }\n"
-				"hosts:\n"
-				"  - { name: \"node[1-12]\" }\n"
-				"links:\n"
-				"  - \"leaf[1-3] -- spine[1-2]\"\n"
-				"  - \"node[1-12] -> leaf[1-3]\"\n"
-				"partitions:\n"
-				"  - { name: a, pkey: 0x0010, full: \"node[1-3]\", limited: \"node[4-8]\" }\n"
-				"  - { name: b, pkey: 0x0100, full: \"node[1-2]\" }\n";
+static const char tree_text[] =
+	"fabric: tree\n"
+	"switches:\n"
+	"  - { name: \"spine[1-2]\", ports: 12 }\n"
+	"  - { name: \"leaf[1-3]\", ports: 12 }\n"
+	"hosts:\n"
+	"  - { name: \"node[1-12]\" }\n"
+	"links:\n"
+	"  - \"leaf[1-3] -- spine[1-2]\"\n"
+	"  - \"node[1-12] -> leaf[1-3]\"\n"
+	"partitions:\n"
+	"  - { name: a, pkey: 0x0010, full: \"node[1-3]\", limited: \"node[4-8]\" }\n"
+	"  - { name: b, pkey: 0x0100, full: \"node[1-2]\" }\n";
 
 struct fixture {
 	struct sim_topology *topology;
@@ -399,8 +400,7 @@ static void trees_follow_joins(void **state)
 
 		snprintf(name, sizeof(name), "node%u", i);
 		assert_int_equal(sim_subnet_join(f.subnet, group,
-						 sim_subnet_port_index(f.subnet,
-								       port_of(&f, name)),
+						 sim_subnet_port_index(f.subnet, port_of(&f, name)),
 						 false, 1, 7 * MSEC),
 				 0);
 	}
