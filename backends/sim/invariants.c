@@ -240,8 +240,9 @@ static void begin_inquiry(struct sim_invariants *invariants, uint32_t node, uint
 {
 	char text[65];
 
-	if (trace->value > 1 || invariants->several_ways)
-		return; /* a retry: the try before it has timed out */
+	if (trace->value > 1 || invariants->several_ways ||
+	    trace->destination.type > ACM_ADDRESS_IP6)
+		return; /* a retry: the try before it has timed out; or not an address */
 	for (uint32_t i = 0; i < invariants->inquiry_count; i++) {
 		if (!is_of(&invariants->inquiries[i], node, trace) ||
 		    invariants->inquiries[i].of_sa != of_sa)
@@ -284,6 +285,7 @@ void sim_invariants_trace(struct sim_invariants *invariants, uint32_t node,
 		break;
 	case ACM_TRACE_PORT:
 	case ACM_TRACE_ENDPOINT:
+	case ACM_TRACE_JOIN:
 		end_inquiries(invariants, node, NULL); /* all is asked anew */
 		break;
 	default:

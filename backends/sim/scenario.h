@@ -23,7 +23,7 @@ struct sim_nodes {
 };
 
 /* Which address of a node is asked for, and in which form of request. */
-enum sim_by { SIM_BY_NAME, SIM_BY_IP, SIM_BY_IP6, SIM_BY_GID, SIM_BY_LID, SIM_BY_PATH_GID, SIM_BY_PATH_LID };
+enum sim_by { SIM_BY_NAME, SIM_BY_IP, SIM_BY_IP6, SIM_BY_GID, SIM_BY_LID };
 
 struct sim_resolve {
 	struct sim_nodes on;

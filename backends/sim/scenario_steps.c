@@ -32,7 +32,7 @@ static void read_resolve(struct scenario_reader *reader, yaml_node_t *map,
 						       "cancel_after"};
 	static const struct sim_word forms[] = {
 		{"name", SIM_BY_NAME}, {"ip", SIM_BY_IP}, {"ip6", SIM_BY_IP6}, {"gid", SIM_BY_GID},
-		{"lid", SIM_BY_LID}, {"path_gid", SIM_BY_PATH_GID}, {"path_lid", SIM_BY_PATH_LID},
+		{"lid", SIM_BY_LID},
 		{NULL, 0}};
 	yaml_node_t *values[RESOLVE_KEYS];
 	uint32_t by = SIM_BY_NAME;

@@ -271,7 +271,7 @@ static void check_ready(struct simulation *simulation)
 	const struct sim_resident *first = NULL;
 	uint32_t unready = sim_population_unready(simulation->population, NULL);
 
-	if (simulation->scenario->cold || (!unready && is_settled(simulation))) {
+	if (!unready && is_settled(simulation)) {
 		begin(simulation);
 		return;
 	}
@@ -288,10 +288,10 @@ static void check_ready(struct simulation *simulation)
 /* True when all is over. */
 static bool go_on(struct simulation *simulation)
 {
-	if (!simulation->begun) {
+	if (!simulation->begun)
 		check_ready(simulation);
+	if (!simulation->begun || simulation->error)
 		return false;
-	}
 	if (simulation->due_count || (simulation->open && !simulation->in_finally))
 		return false;
 	if (!simulation->in_finally && !simulation->scenario->has_finally)
@@ -333,6 +333,8 @@ static uint64_t next_time(struct simulation *simulation)
 
 static void run(struct simulation *simulation)
 {
+	if (simulation->scenario->cold)
+		begin(simulation); /* before anything happens */
 	while (!simulation->error) {
 		uint64_t next;
 
@@ -501,6 +503,7 @@ static void tear_down(struct simulation *simulation)
 	free(simulation->due);
 	free(simulation->asked);
 	free(simulation->searches);
+	free(simulation->deferred);
 	free(simulation->pairs);
 	free(simulation->progress);
 	free(simulation->hosts);

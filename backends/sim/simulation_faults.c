@@ -12,6 +12,14 @@
 #define MAD_STATUS_BUSY 0x0001
 #define TWICE_GAP (20 * ACM_NSEC_PER_USEC)
 
+/* What the steps and the invariants look at; the rest is many times as much. */
+#define TRACE_BIT(type) (UINT64_C(1) << (type))
+#define TRACES_NEEDED                                                                              \
+	(TRACE_BIT(ACM_TRACE_SA_QUERY) | TRACE_BIT(ACM_TRACE_MULTICAST) |                          \
+	 TRACE_BIT(ACM_TRACE_ADDRESS) | TRACE_BIT(ACM_TRACE_ROUTE) |                               \
+	 TRACE_BIT(ACM_TRACE_SA_STATUS) | TRACE_BIT(ACM_TRACE_FAILED) |                            \
+	 TRACE_BIT(ACM_TRACE_PORT) | TRACE_BIT(ACM_TRACE_ENDPOINT))
+
 static const struct acm_driver_hooks *hooks_of(struct sim_host *host, struct acm_driver_hooks *hooks)
 {
 	*hooks = (struct acm_driver_hooks){.reply = simulation_reply,
@@ -29,6 +37,8 @@ int simulation_add_host(struct simulation *simulation, uint32_t node)
 	int error;
 
 	config.seed = simulation->options->seed;
+	if (!simulation->options->trace && !simulation->options->hash)
+		config.trace_mask = TRACES_NEEDED;
 	error = sim_population_add(simulation->population, simulation->topology->nodes[node].name,
 				   &config, hooks_of(&simulation->hosts[node], &hooks),
 				   simulation->now, &resident);
@@ -45,6 +55,7 @@ static void stop(struct simulation *simulation, uint32_t node)
 		return;
 	simulation->hosts[node].ever_stopped = true;
 	sim_population_remove(resident);
+	simulation_deliver_deferred(simulation, node); /* to nobody */
 	sim_invariants_forget(&simulation->invariants, node);
 	simulation_excuse(simulation, node);
 }
@@ -103,6 +114,7 @@ static void on_node(struct simulation *simulation, const struct sim_fault_plan *
 	case SIM_FAULT_RESUME:
 		if (resident)
 			sim_resident_resume(resident);
+		simulation_deliver_deferred(simulation, node);
 		break;
 	case SIM_FAULT_RELOAD:
 		sim_invariants_forget(&simulation->invariants, node);

@@ -36,6 +36,9 @@ static const struct acm_address *address_of(const struct sim_node *node, uint8_t
 	return NULL;
 }
 
+/* By enum sim_by, as far as it is one of a node's addresses. */
+static const uint8_t types[] = {ACM_ADDRESS_NAME, ACM_ADDRESS_IP, ACM_ADDRESS_IP6};
+
 static bool facts_of(struct simulation *simulation, uint32_t node, struct acm_port_facts *facts)
 {
 	struct sim_port_ref ref = {.node = node, .port = 1};
@@ -48,30 +51,52 @@ static void name_target(struct simulation *simulation, const struct sim_resolve 
 {
 	const struct sim_node *of = &simulation->topology->nodes[target];
 	struct acm_port_facts facts, own;
-	uint8_t lid[2];
 
 	if (resolve->by <= SIM_BY_IP6) {
-		static const uint8_t types[] = {ACM_ADDRESS_NAME, ACM_ADDRESS_IP, ACM_ADDRESS_IP6};
-
 		request->destination = *address_of(of, types[resolve->by]);
 		return;
 	}
 	if (!facts_of(simulation, target, &facts) || !facts_of(simulation, node, &own))
 		return;
-	lid[0] = (uint8_t)(facts.lid >> 8);
-	lid[1] = (uint8_t)facts.lid;
+	request->kind = ACM_REQUEST_PATH;
+	request->path.sgid = own.gids[0];
 	if (resolve->by == SIM_BY_GID)
-		acm_address_canonical(&request->destination, ACM_ADDRESS_GID, facts.gids[0].raw, 16);
-	else if (resolve->by == SIM_BY_LID)
-		acm_address_canonical(&request->destination, ACM_ADDRESS_LID, lid, 2);
-	else {
-		request->kind = ACM_REQUEST_PATH;
-		request->path.sgid = own.gids[0];
-		if (resolve->by == SIM_BY_PATH_GID)
-			request->path.dgid = facts.gids[0];
-		else
-			request->path.dlid = facts.lid;
+		request->path.dgid = facts.gids[0];
+	else
+		request->path.dlid = facts.lid;
+}
+
+static bool deliver(struct simulation *simulation, struct sim_resident *resident,
+		    const struct acm_request *request)
+{
+	struct acm_event event = {
+		.type = ACM_EVENT_REQUEST, .time = simulation->now, .request = request};
+
+	if (!sim_resident_is_paused(resident)) {
+		simulation->error = sim_resident_step(resident, &event);
+	} else if (simulation_grow(simulation, &simulation->deferred, simulation->deferred_count,
+				   &simulation->deferred_room, sizeof(*simulation->deferred))) {
+		simulation->deferred[simulation->deferred_count++] =
+			(struct sim_deferred){sim_resident_node(resident), *request};
 	}
+	return !simulation->error;
+}
+
+void simulation_deliver_deferred(struct simulation *simulation, uint32_t node)
+{
+	struct sim_resident *resident = sim_population_resident(simulation->population, node);
+	uint32_t kept = 0, count = simulation->deferred_count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct sim_deferred deferred = simulation->deferred[i];
+
+		if (deferred.node != node)
+			simulation->deferred[kept++] = deferred;
+		else if (resident && !simulation->error &&
+			 !simulation->asked[deferred.request.id - 1].answered)
+			deliver(simulation, resident, &deferred.request);
+	}
+	simulation->deferred_count = kept;
 }
 
 /* The node's answer may come before this returns. False: no memory. */
@@ -81,8 +106,6 @@ static bool ask(struct simulation *simulation, const struct acm_request *request
 	struct sim_resident *resident =
 		sim_population_resident(simulation->population, asked->node);
 	struct acm_request numbered = *request;
-	struct acm_event event = {
-		.type = ACM_EVENT_REQUEST, .time = simulation->now, .request = &numbered};
 	uint32_t place = simulation->asked_count;
 
 	if (!simulation_grow(simulation, &simulation->asked, place, &simulation->asked_room,
@@ -97,8 +120,7 @@ static bool ask(struct simulation *simulation, const struct acm_request *request
 	numbered.id = place + 1;
 	numbered.tid = place + 1;
 	numbered.opcode = ACM_OPCODE_RESOLVE;
-	simulation->error = sim_resident_step(resident, &event);
-	return !simulation->error;
+	return deliver(simulation, resident, &numbered);
 }
 
 static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node, uint32_t target)
@@ -300,8 +322,7 @@ static void check_truth(struct simulation *simulation, const struct sim_asked *a
 		address = address_of(&simulation->topology->nodes[asked->target], 0);
 	else if (resolve->by <= SIM_BY_IP6)
 		address = address_of(&simulation->topology->nodes[asked->target],
-				     (uint8_t[]){ACM_ADDRESS_NAME, ACM_ADDRESS_IP,
-						 ACM_ADDRESS_IP6}[resolve->by]);
+				     types[resolve->by]);
 	if (address && address->type >= ACM_ADDRESS_GID)
 		address = NULL;
 	sim_invariants_success(&simulation->invariants, &reply->path, address, config->address_life,
@@ -355,10 +376,8 @@ static bool concerns(const struct simulation *simulation, uint32_t step, uint32_
 	for (uint32_t i = 0; i < resolve->to.count; i++) {
 		const struct sim_node *to = &simulation->topology->nodes[resolve->to.nodes[i]];
 
-		for (uint32_t j = 0; j < to->address_count; j++) {
-			if (acm_address_equal(&to->addresses[j], destination))
-				return true;
-		}
+		if (acm_address_equal(address_of(to, types[resolve->by]), destination))
+			return true;
 	}
 	return false;
 }

@@ -61,6 +61,12 @@ struct sim_source_search {
 	uint8_t type;
 };
 
+/* To a node that is paused. */
+struct sim_deferred {
+	uint32_t node;
+	struct acm_request request;
+};
+
 struct simulation {
 	const struct sim_scenario *scenario;
 	const struct sim_run_options *options;
@@ -89,6 +95,8 @@ struct simulation {
 	struct sim_progress *progress; /* by step */
 	struct sim_source_search *searches;
 	uint32_t search_count, search_room;
+	struct sim_deferred *deferred;
+	uint32_t deferred_count, deferred_room;
 	/* faults */
 	struct sim_packet_faults packet_faults;
 	const struct sim_fault_plan **sa_faults; /* in force */
@@ -131,6 +139,8 @@ void simulation_finish_step(struct simulation *simulation, uint32_t step);
 bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target,
 			 bool of_finally);
 void simulation_cancel(struct simulation *simulation, uint32_t request);
+/* The node reads again what came meanwhile. */
+void simulation_deliver_deferred(struct simulation *simulation, uint32_t node);
 /* Nobody waits for what this node was asked. */
 void simulation_excuse(struct simulation *simulation, uint32_t node);
 void simulation_reply(void *context, const struct acm_reply *reply);
