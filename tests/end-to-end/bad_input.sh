@@ -4,7 +4,7 @@
 # What is wrong with command lines, files and the machine is told in full and with its place, and nothing starts.
 . "$(dirname "$0")/harness.sh"
 
-pair=(--backend sim --fabric "$topologies/pair.yaml" --node node1)
+pair=(--backend sim --control ibsim --fabric "$topologies/pair.yaml" --node node1)
 cd "$scratch" || fail "no scratch folder"
 
 # The whole of what a command says.

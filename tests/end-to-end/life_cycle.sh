@@ -56,7 +56,7 @@ stopped_while() { # TEXT IN THE LOG, WHAT IT SAYS
 	local line said took
 	mkfifo "$scratch/early.out"
 	mkdir "$scratch/early"
-	"$ACMITED" -P --backend sim --fabric "$topologies/two-tier.yaml" --node node01 \
+	"$ACMITED" -P --backend sim --control ibsim --fabric "$topologies/two-tier.yaml" --node node01 \
 		--socket "$scratch/early.sock" --scratch "$scratch/early" -O "$scratch/verbose" \
 		2>"$scratch/early.out" >"$scratch/early.ready" &
 	daemon=$!
@@ -133,7 +133,7 @@ refused() {
 background() {
 	local pid
 	echo "log_file $scratch/background.log" >"$scratch/background"
-	expect 0 "$ACMITED" -D --backend sim --fabric "$topologies/pair.yaml" --node node1 \
+	expect 0 "$ACMITED" -D --backend sim --control ibsim --fabric "$topologies/pair.yaml" --node node1 \
 		--socket "$scratch/d.sock" --scratch "$scratch" -O "$scratch/background"
 	socket=$scratch/d.sock
 	pid=$(cat "$socket.pid")
