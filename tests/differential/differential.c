@@ -12,6 +12,7 @@
 
 #include "builtin_control.h"
 #include "control_compare.h"
+#include "ibsim_control.h"
 #include "sa_inquiry.h"
 #include "walk.h"
 
@@ -604,6 +605,70 @@ static void path_queries_are_answered_alike(void **state)
 			       f->ports[draw(f, f->port_count)]);
 }
 
+/* ---- a link that is lost, and comes back ---- */
+
+/* The first link between two switches. False: there is none. */
+static bool find_trunk(const struct fixture *f, uint32_t *node, uint8_t *port)
+{
+	const struct sim_topology *topology = f->topology;
+
+	for (uint32_t i = 0; i < topology->link_count; i++) {
+		const struct sim_link *link = &topology->links[i];
+
+		if (topology->nodes[link->node[0]].kind != SIM_SWITCH ||
+		    topology->nodes[link->node[1]].kind != SIM_SWITCH)
+			continue;
+		*node = link->node[0];
+		*port = link->port[0];
+		return true;
+	}
+	return false;
+}
+
+static bool tables_agree(const struct fixture *f)
+{
+	const struct sim_tables *model = f->controls[MODEL]->ops->tables(f->controls[MODEL]);
+	const struct sim_tables *opensm = f->controls[OPENSM]->ops->tables(f->controls[OPENSM]);
+
+	for (uint32_t s = 0; s < f->topology->switch_count; s++)
+		if (memcmp(model->switches[s].lft + 1, opensm->switches[s].lft + 1,
+			   model->switches[s].lft_size - 1) != 0)
+			return false;
+	return true;
+}
+
+static void await_agreement(struct fixture *f)
+{
+	uint64_t until = monotonic_now() + PATIENCE;
+	struct sim_control_event event;
+
+	while (sim_control_wait(f->controls[MODEL], until))
+		while (f->controls[MODEL]->ops->next_event(f->controls[MODEL], &event))
+			;
+	while (!tables_agree(f)) {
+		if (!sim_control_wait(f->controls[OPENSM], until))
+			fail_msg("the forwarding tables do not become the same");
+		while (f->controls[OPENSM]->ops->next_event(f->controls[OPENSM], &event))
+			;
+	}
+}
+
+static void a_lost_link_changes_the_same(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node;
+	uint8_t port;
+
+	if (!find_trunk(f, &node, &port))
+		return;
+	assert_int_equal(sim_builtin_cut_link(f->controls[MODEL], node, port), 0);
+	assert_int_equal(sim_ibsim_unlink(f->controls[OPENSM], node, port), 0);
+	await_agreement(f);
+	assert_int_equal(sim_builtin_mend_link(f->controls[MODEL], node, port), 0);
+	assert_int_equal(sim_ibsim_relink(f->controls[OPENSM], node, port), 0);
+	await_agreement(f);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -613,6 +678,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(path_queries_are_answered_alike),
 		cmocka_unit_test(joins_are_answered_alike),
 		cmocka_unit_test(groups_reach_the_same),
+		cmocka_unit_test(a_lost_link_changes_the_same),
 	};
 
 	if (argc != 2) {
