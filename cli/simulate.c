@@ -70,8 +70,9 @@ static int read_seeds(const char *text, struct arguments *arguments)
 	    !read_seed(dots + 2, strlen(dots + 2), &arguments->last))
 		return usage_error("simulate", "--seeds takes a range such as 1..1000");
 	if (arguments->last < arguments->first)
-		return usage_error("simulate",
-				   "the range of --seeds is empty: its end is before its beginning");
+		return usage_error(
+			"simulate",
+			"the range of --seeds is empty: its end is before its beginning");
 	if (arguments->last - arguments->first >= 1000000000)
 		return usage_error("simulate", "--seeds takes a billion seeds at most");
 	arguments->sweeps = true;
@@ -122,25 +123,34 @@ static int check_arguments(const struct arguments *arguments, int file_count)
 	if (arguments->has_jobs && !arguments->sweeps)
 		return usage_error("simulate", "--jobs is for --seeds");
 	if (arguments->sweeps && arguments->ibsim)
-		return usage_error("simulate",
-				   "--seeds needs virtual time, which --control ibsim does not have");
+		return usage_error(
+			"simulate",
+			"--seeds needs virtual time, which --control ibsim does not have");
 	if (arguments->sweeps && (arguments->trace || arguments->json))
-		return usage_error("simulate", "--trace and --json are for one run, not for --seeds");
+		return usage_error("simulate",
+				   "--trace and --json are for one run, not for --seeds");
 	if (arguments->trace && file_count > 1)
 		return usage_error("simulate", "--trace is for one scenario");
+	if (arguments->junit && !strcmp(arguments->junit, "-"))
+		return usage_error("simulate",
+				   "--junit takes a file; standard output has the report");
 	if (arguments->trace && arguments->json && !strcmp(arguments->trace, "-"))
-		return usage_error("simulate", "standard output cannot take both --trace - and --json");
+		return usage_error("simulate",
+				   "standard output cannot take both --trace - and --json");
 	return EXIT_OK;
 }
 
 static int read_arguments(int argc, char **argv, struct arguments *arguments)
 {
-	static const struct option options[] = {
-		{"control", required_argument, NULL, 'c'}, {"seed", required_argument, NULL, 's'},
-		{"seeds", required_argument, NULL, 'S'},   {"jobs", required_argument, NULL, 'J'},
-		{"trace", required_argument, NULL, 't'},   {"junit", required_argument, NULL, 'x'},
-		{"json", no_argument, NULL, 'j'},	   {"help", no_argument, NULL, 'h'},
-		{NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"control", required_argument, NULL, 'c'},
+						{"seed", required_argument, NULL, 's'},
+						{"seeds", required_argument, NULL, 'S'},
+						{"jobs", required_argument, NULL, 'J'},
+						{"trace", required_argument, NULL, 't'},
+						{"junit", required_argument, NULL, 'x'},
+						{"json", no_argument, NULL, 'j'},
+						{"help", no_argument, NULL, 'h'},
+						{NULL, 0, NULL, 0}};
 	char why[256];
 	int option;
 

@@ -22,7 +22,7 @@ static const char *time_text(uint64_t ns, char *text, size_t size)
 static bool add_outcome(struct libscols_table *table, const struct sim_outcome *outcome)
 {
 	char at[32], took[32] = "", line[16] = "";
-	const char *texts[] = {line, at, outcome->what, took, verdicts[outcome->verdict],
+	const char *texts[] = {line,         at, outcome->what, took, verdicts[outcome->verdict],
 			       outcome->came};
 
 	time_text(outcome->at, at, sizeof(at));
@@ -38,9 +38,9 @@ static bool add_outcome(struct libscols_table *table, const struct sim_outcome *
 
 bool simulate_print(const struct sim_scenario *scenario, const struct sim_run_result *result)
 {
-	static const struct table_column columns[] = {
-		{"LINE", true}, {"AT", true}, {"WHAT", false},
-		{"TOOK", true}, {"VERDICT", false}, {"INSTEAD", false}};
+	static const struct table_column columns[] = {{"LINE", true},     {"AT", true},
+						      {"WHAT", false},    {"TOOK", true},
+						      {"VERDICT", false}, {"INSTEAD", false}};
 	struct libscols_table *table = table_create(columns, 6);
 
 	if (!table)
@@ -63,7 +63,8 @@ bool simulate_print(const struct sim_scenario *scenario, const struct sim_run_re
 void simulate_print_repeat(FILE *out, const struct sim_scenario *scenario, uint64_t seed,
 			   const char *control)
 {
-	fprintf(out, "%s fails with seed %" PRIu64 "; to repeat: acmite simulate %s --seed %" PRIu64
+	fprintf(out,
+		"%s fails with seed %" PRIu64 "; to repeat: acmite simulate %s --seed %" PRIu64
 		"%s%s\n",
 		scenario->path, seed, scenario->path, seed, control ? " --control " : "",
 		control ? control : "");
@@ -99,12 +100,13 @@ json_t *simulate_json(const struct sim_scenario *scenario, uint64_t seed,
 	for (uint32_t i = 0; i < result->outcome_count; i++) {
 		const struct sim_outcome *outcome = &result->outcomes[i];
 
-		json_array_append_new(
-			steps, json_pack("{s:i, s:I, s:I, s:o, s:s, s:o}", "line", (int)outcome->line,
-					 "at_ns", (json_int_t)outcome->at, "took_ns",
-					 (json_int_t)outcome->took, "what", json_text(outcome->what),
-					 "verdict", verdicts[outcome->verdict], "instead",
-					 json_text(outcome->came)));
+		json_array_append_new(steps, json_pack("{s:i, s:I, s:I, s:o, s:s, s:o}", "line",
+						       (int)outcome->line, "at_ns",
+						       (json_int_t)outcome->at, "took_ns",
+						       (json_int_t)outcome->took, "what",
+						       json_text(outcome->what), "verdict",
+						       verdicts[outcome->verdict], "instead",
+						       json_text(outcome->came)));
 	}
 	if (!report || json_object_set_new(report, "steps", steps)) {
 		json_decref(report);
@@ -131,7 +133,8 @@ static void write_escaped(FILE *out, const char *text)
 
 void simulate_junit_open(FILE *out)
 {
-	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"acmite simulate\">\n", out);
+	fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"acmite simulate\">\n",
+	      out);
 }
 
 void simulate_junit_case(FILE *out, const char *suite, const char *name, const char *failure,

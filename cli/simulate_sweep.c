@@ -32,7 +32,7 @@ struct report {
 };
 
 struct worker {
-	pid_t pid; /* 0: it has ended */
+	pid_t pid;     /* 0: it has ended */
 	uint64_t next; /* place from which it goes on */
 	bool running;
 	uint32_t scenario;
@@ -197,8 +197,8 @@ static void take_report(struct state *state, const struct report *report)
 static void show_progress(const struct state *state, const char *end)
 {
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " runs, %" PRIu64 " fail%s", state->done,
-			state->total, state->failed, end);
+		fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " runs, %" PRIu64 " fail%s",
+			state->done, state->total, state->failed, end);
 }
 
 /* A worker that died in a run fails that seed; another goes on behind it. */

@@ -16,8 +16,8 @@ struct simulate_sweep {
 };
 
 /*
- * Runs them, with progress on standard error where that is a terminal, and says what came of it. The
- * exit status: 0 all hold; 1 something does not, or it was interrupted.
+ * Runs them, with progress on standard error where that is a terminal, and says what came of it.
+ * The exit status: 0 all hold; 1 something does not, or it was interrupted.
  */
 int simulate_sweep_run(const struct simulate_sweep *sweep);
 

@@ -54,7 +54,8 @@ int sim_invariants_init(struct sim_invariants *invariants, const struct sim_topo
 	count = 0;
 	for (uint32_t node = topology->switch_count; node < topology->node_count; node++) {
 		for (uint32_t port = 1; port <= topology->nodes[node].port_count; port++)
-			owned[count++] = (struct owned){topology->nodes[node].ports[port].guid, node};
+			owned[count++] =
+				(struct owned){topology->nodes[node].ports[port].guid, node};
 	}
 	qsort(owned, count, sizeof(*owned), compare_owned);
 	for (uint32_t i = 0; i < count; i++) {
@@ -109,8 +110,8 @@ bool sim_invariants_leads(const struct sim_invariants *invariants, const struct 
 	uint32_t node = sim_invariants_node_of(invariants, &path->dgid);
 	struct acm_port_facts facts;
 
-	for (uint32_t port = 1; node != SIM_NONE && port <= invariants->topology->nodes[node].port_count;
-	     port++) {
+	for (uint32_t port = 1;
+	     node != SIM_NONE && port <= invariants->topology->nodes[node].port_count; port++) {
 		struct sim_port_ref ref = {.node = node, .port = (uint8_t)port};
 
 		if (invariants->topology->nodes[node].ports[port].guid != guid_of(&path->dgid) ||
@@ -220,14 +221,16 @@ static bool is_of(const struct sim_inquiry *inquiry, uint32_t node, const struct
 static void end_inquiries(struct sim_invariants *invariants, uint32_t node,
 			  const struct acm_trace *trace)
 {
-	uint32_t kept = 0;
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < invariants->inquiry_count; i++) {
-		if (trace ? !is_of(&invariants->inquiries[i], node, trace)
-			  : invariants->inquiries[i].node != node)
-			invariants->inquiries[kept++] = invariants->inquiries[i];
+	while (i < invariants->inquiry_count) {
+		struct sim_inquiry *inquiry = &invariants->inquiries[i];
+
+		if (trace ? is_of(inquiry, node, trace) : inquiry->node == node)
+			*inquiry = invariants->inquiries[--invariants->inquiry_count];
+		else
+			i++;
 	}
-	invariants->inquiry_count = kept;
 }
 
 void sim_invariants_forget(struct sim_invariants *invariants, uint32_t node)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is always true of a fabric with engines on it, whatever happens: looked at from outside, by what
- * goes in and what comes out, and told with the rule's name as soon as it is broken.
+ * What is always true of a fabric with engines on it, whatever happens: looked at from outside, by
+ * what goes in and what comes out, and told with the rule's name as soon as it is broken.
  */
 #ifndef ACMITE_SIM_INVARIANTS_H
 #define ACMITE_SIM_INVARIANTS_H
@@ -32,16 +32,16 @@ struct sim_invariants {
 	/* Told of every breach. */
 	void (*broken)(void *context, const char *rule, const char *text);
 	void *context;
-	uint64_t *guids; /* of hosts' ports, sorted, with ... */
+	uint64_t *guids;  /* of hosts' ports, sorted, with ... */
 	uint32_t *owners; /* ... their nodes */
 	uint32_t guid_count;
 	uint32_t move_count, move_room;
 	struct sim_move *moves;
 	uint32_t inquiry_count, inquiry_room;
 	struct sim_inquiry *inquiries; /* in flight: few */
-	bool lids_changed;  /* a path may lead to where a port was */
-	bool several_ways;  /* requests that bypass the cache have inquiries of their own */
-	bool disturbed;	    /* something happened that may slow down anybody */
+	bool lids_changed;             /* a path may lead to where a port was */
+	bool several_ways; /* requests that bypass the cache have inquiries of their own */
+	bool disturbed;    /* something happened that may slow down anybody */
 };
 
 /* 0 or -ENOMEM. Freed by sim_invariants_free() in any case. */
@@ -59,7 +59,8 @@ uint32_t sim_invariants_node_of(const struct sim_invariants *invariants, const s
 /* Whether a path leads to the port of its GID as the fabric is now. */
 bool sim_invariants_leads(const struct sim_invariants *invariants, const struct acm_path *path);
 
-/* 2: a success names a port that holds the address, now or within `life` ns. `address` NULL: asked by GID or LID. */
+/* 2: a success names a port that holds the address, now or within `life` ns. `address` NULL: asked
+ * by GID or LID. */
 void sim_invariants_success(struct sim_invariants *invariants, const struct acm_path *path,
 			    const struct acm_address *address, uint64_t life, uint64_t now);
 /* 4: one SA query and one multicast in flight for a destination. Fed with every node's trace. */

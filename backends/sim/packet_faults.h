@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What happens to datagrams on their way: loss, duplication, delay, reordering, corruption, by node and
- * by class of packet. Each rule has random numbers of its own, so that one changes nothing for others.
+ * What happens to datagrams on their way: loss, duplication, delay, reordering, corruption, by node
+ * and by class of packet. Each rule has random numbers of its own, so that one changes nothing for
+ * others.
  */
 #ifndef ACMITE_SIM_PACKET_FAULTS_H
 #define ACMITE_SIM_PACKET_FAULTS_H

@@ -7,7 +7,8 @@
 
 #define FILE_BYTES_MAX (16u << 20)
 
-const struct acm_engine_config *sim_scenario_config(const struct sim_scenario *scenario, uint32_t node)
+const struct acm_engine_config *sim_scenario_config(const struct sim_scenario *scenario,
+						    uint32_t node)
 {
 	return scenario->configs[node] ? scenario->configs[node] : &scenario->config;
 }
@@ -120,8 +121,9 @@ static void read_name(struct scenario_reader *reader, const yaml_node_t *root,
 	const char *name = node ? sim_document_text(&reader->document, node, "scenario") : NULL;
 
 	if (!node)
-		sim_fault_add(reader->faults, sim_document_place(root),
-			      "the file has no 'scenario', a sentence on what must hold was expected");
+		sim_fault_add(
+			reader->faults, sim_document_place(root),
+			"the file has no 'scenario', a sentence on what must hold was expected");
 	if (!name)
 		return;
 	reader->scenario->name = strdup(name);
@@ -131,9 +133,9 @@ static void read_name(struct scenario_reader *reader, const yaml_node_t *root,
 
 static void read_scenario(struct scenario_reader *reader)
 {
-	static const char *const keys[KEYS] = {"scenario", "topology", "seed", "start",
-					       "multicast_lids", "options", "random", "steps",
-					       "finally"};
+	static const char *const keys[KEYS] = {"scenario", "topology",       "seed",
+					       "start",    "multicast_lids", "options",
+					       "random",   "steps",          "finally"};
 	static const struct sim_word starts[] = {{"ready", 0}, {"cold", 1}, {NULL, 0}};
 	struct sim_scenario *scenario = reader->scenario;
 	yaml_node_t *root = sim_document_root(&reader->document);
@@ -144,7 +146,8 @@ static void read_scenario(struct scenario_reader *reader)
 	if (!sim_document_fields(&reader->document, root, "the scenario", keys, KEYS, values))
 		return;
 	read_name(reader, root, values[SCENARIO]);
-	sim_document_number(&reader->document, values[SEED], "seed", 0, UINT64_MAX, &scenario->seed);
+	sim_document_number(&reader->document, values[SEED], "seed", 0, UINT64_MAX,
+			    &scenario->seed);
 	sim_document_word(&reader->document, values[START], "start", starts, &cold);
 	scenario->cold = cold != 0;
 	sim_document_number(&reader->document, values[MLIDS], "multicast_lids", 1, 0x3fff, &mlids);

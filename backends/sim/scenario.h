@@ -27,26 +27,26 @@ enum sim_by { SIM_BY_NAME, SIM_BY_IP, SIM_BY_IP6, SIM_BY_GID, SIM_BY_LID };
 
 struct sim_resolve {
 	struct sim_nodes on;
-	struct sim_nodes to;	    /* empty: `address` is asked for */
+	struct sim_nodes to; /* empty: `address` is asked for */
 	enum sim_by by;
 	struct acm_address address;
 	bool has_source;
 	struct acm_address source;
 	bool query_sa;
 	bool no_delay;
-	uint32_t times;		    /* each request is made that often, at once */
-	uint64_t cancel_after;	    /* ns until the client goes away; ACM_NEVER: it stays */
+	uint32_t times;        /* each request is made that often, at once */
+	uint64_t cancel_after; /* ns until the client goes away; ACM_NEVER: it stays */
 };
 
 struct sim_expectation {
 	uint32_t statuses; /* 1 << enum acm_status each; 0: any */
 	uint64_t within;   /* ns; ACM_NEVER: what the options imply */
-	uint64_t after;	   /* ns: not sooner */
+	uint64_t after;    /* ns: not sooner */
 	struct sim_bounds sa_queries;
 	struct sim_bounds multicasts;
 	struct sim_bounds cached; /* 1: no traffic was needed; 0: some was */
-	uint32_t mtu;		  /* bytes, 0: any; also below */
-	uint8_t rate;		  /* code */
+	uint32_t mtu;             /* bytes, 0: any; also below */
+	uint8_t rate;             /* code */
 	uint16_t pkey;
 	bool has_sl;
 	uint8_t sl;
@@ -90,16 +90,16 @@ enum { SIM_CLASS_REQUEST = 1, SIM_CLASS_ANSWER = 2 };
 struct sim_fault_plan {
 	enum sim_fault_kind kind;
 	struct sim_nodes nodes; /* empty: all */
-	uint64_t duration;	/* ns until it is undone; ACM_NEVER: it stays */
+	uint64_t duration;      /* ns until it is undone; ACM_NEVER: it stays */
 	struct sim_nodes links; /* indices of links */
 	uint32_t classes;
-	double rate;		/* 0 to 1 */
-	uint64_t packets;	/* bit n: the n-th that is concerned, from 0; 0: by rate alone */
+	double rate;      /* 0 to 1 */
+	uint64_t packets; /* bit n: the n-th that is concerned, from 0; 0: by rate alone */
 	uint64_t delay;
-	uint16_t status;	/* of a MAD */
+	uint16_t status; /* of a MAD */
 	bool lids_reassigned;
 	uint16_t pkey;
-	uint32_t membership;	/* enum sim_membership */
+	uint32_t membership; /* enum sim_membership */
 	struct acm_address address;
 };
 
@@ -128,11 +128,11 @@ struct sim_scenario {
 	char *topology_path;
 	struct sim_topology *topology;
 	uint64_t seed;
-	bool cold; /* times count from the start of the nodes, not from readiness */
-	uint32_t mlid_count; /* multicast LIDs of the built-in subnet manager; 0: its default */
+	bool cold;              /* times count from the start of the nodes, not from readiness */
+	uint32_t mlid_count;    /* multicast LIDs of the built-in subnet manager; 0: its default */
 	uint32_t random_faults; /* drawn from the seed, besides the steps */
 	uint64_t random_within; /* ns in which they begin and end */
-	struct acm_engine_config config; /* of nodes without an own */
+	struct acm_engine_config config;    /* of nodes without an own */
 	struct acm_engine_config **configs; /* by node, NULL: `config` */
 	uint32_t step_count;
 	struct sim_step *steps; /* in the order of their times */
@@ -140,10 +140,11 @@ struct sim_scenario {
 	uint64_t finally_within; /* ns after the last fault ended and the last answer came */
 };
 
-const struct acm_engine_config *sim_scenario_config(const struct sim_scenario *scenario, uint32_t node);
+const struct acm_engine_config *sim_scenario_config(const struct sim_scenario *scenario,
+						    uint32_t node);
 
-/* As sim_topology_load(): 0 and *scenario the caller's; -EINVAL and all faults, those of its topology
- * included; -ENOMEM. */
+/* As sim_topology_load(): 0 and *scenario the caller's; -EINVAL and all faults, those of its
+ * topology included; -ENOMEM. */
 int sim_scenario_load(const char *path, struct sim_scenario **scenario, struct sim_errors *errors);
 int sim_scenario_parse(const char *path, const char *text, size_t length,
 		       struct sim_scenario **scenario, struct sim_errors *errors);

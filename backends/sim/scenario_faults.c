@@ -4,13 +4,28 @@
 #include <string.h>
 #include "subnet.h"
 
-enum { KIND, NODE, FOR, LINK, PACKET, RATE, PACKETS, DELAY, STATUS, LIDS, PKEY, MEMBERSHIP, ADDRESS,
-       KEYS };
-static const char *const keys[KEYS] = {"kind", "node", "for", "link", "packet", "rate", "packets",
-				       "delay", "status", "lids", "pkey", "membership", "address"};
+enum {
+	KIND,
+	NODE,
+	FOR,
+	LINK,
+	PACKET,
+	RATE,
+	PACKETS,
+	DELAY,
+	STATUS,
+	LIDS,
+	PKEY,
+	MEMBERSHIP,
+	ADDRESS,
+	KEYS
+};
+static const char *const keys[KEYS] = {"kind", "node",       "for",    "link",   "packet",
+				       "rate", "packets",    "delay",  "status", "lids",
+				       "pkey", "membership", "address"};
 
 /* What a kind of fault is called, and which keys it must and may have beside `kind`. */
-#define BIT(key) (1u << (key))
+#define BIT(key)    (1u << (key))
 #define PACKET_KEYS (BIT(NODE) | BIT(FOR) | BIT(PACKET) | BIT(RATE) | BIT(PACKETS))
 
 static const struct fault_shape {
@@ -104,7 +119,8 @@ static void read_packets(struct scenario_reader *reader, const yaml_node_t *list
 		yaml_node_t *item = sim_document_item(&reader->document, list, i);
 		uint64_t number = 0;
 
-		if (sim_document_number(&reader->document, item, "a packet's number", 0, 63, &number))
+		if (sim_document_number(&reader->document, item, "a packet's number", 0, 63,
+					&number))
 			*packets |= UINT64_C(1) << number;
 	}
 }
@@ -112,18 +128,18 @@ static void read_packets(struct scenario_reader *reader, const yaml_node_t *list
 static void read_packet_fault(struct scenario_reader *reader, yaml_node_t *const *values,
 			      struct sim_fault_plan *fault)
 {
-	static const struct sim_word classes[] = {
-		{"any", SIM_CLASS_REQUEST | SIM_CLASS_ANSWER},
-		{"request", SIM_CLASS_REQUEST},
-		{"answer", SIM_CLASS_ANSWER},
-		{NULL, 0}};
+	static const struct sim_word classes[] = {{"any", SIM_CLASS_REQUEST | SIM_CLASS_ANSWER},
+						  {"request", SIM_CLASS_REQUEST},
+						  {"answer", SIM_CLASS_ANSWER},
+						  {NULL, 0}};
 
 	sim_document_word(&reader->document, values[PACKET], "packet", classes, &fault->classes);
 	scenario_read_rate(reader, values[RATE], &fault->rate);
 	read_packets(reader, values[PACKETS], &fault->packets);
 	if (values[RATE] && values[PACKETS])
-		sim_fault_add(reader->faults, sim_document_place(values[PACKETS]),
-			      "'packets' and 'rate' contradict each other, one of them was expected");
+		sim_fault_add(
+			reader->faults, sim_document_place(values[PACKETS]),
+			"'packets' and 'rate' contradict each other, one of them was expected");
 	if (values[LINK] && (values[NODE] || values[PACKET]))
 		sim_fault_add(reader->faults, sim_document_place(values[LINK]),
 			      "a loss on a link concerns all packets, 'node' and 'packet' were not "

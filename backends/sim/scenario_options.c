@@ -8,16 +8,31 @@
 #include <string.h>
 
 /* 100 years: no overflow of a time, and nobody waits for it. */
-#define MINUTES_MAX (100u * 366 * 24 * 60)
+#define MINUTES_MAX      (100u * 366 * 24 * 60)
 #define MILLISECONDS_MAX 3600000u
 
-enum { ADDR_TIMEOUT, ROUTE_TIMEOUT, ROUTE_PROT, LOOPBACK_PROT, TIMEOUT, NEGATIVE_TIMEOUT, RETRIES,
-       RESOLVE_DEPTH, SA_DEPTH, RECV_DEPTH, REQUEST_LIMIT, MEMORY_BUDGET, MIN_MTU, MIN_RATE,
-       JOIN_VERIFY, OPTIONS };
+enum {
+	ADDR_TIMEOUT,
+	ROUTE_TIMEOUT,
+	ROUTE_PROT,
+	LOOPBACK_PROT,
+	TIMEOUT,
+	NEGATIVE_TIMEOUT,
+	RETRIES,
+	RESOLVE_DEPTH,
+	SA_DEPTH,
+	RECV_DEPTH,
+	REQUEST_LIMIT,
+	MEMORY_BUDGET,
+	MIN_MTU,
+	MIN_RATE,
+	JOIN_VERIFY,
+	OPTIONS
+};
 static const char *const names[OPTIONS] = {
-	"addr_timeout", "route_timeout", "route_prot", "loopback_prot", "timeout",
-	"negative_timeout", "retries", "resolve_depth", "sa_depth", "recv_depth", "request_limit",
-	"memory_budget", "min_mtu", "min_rate", "join_verify"};
+	"addr_timeout",     "route_timeout", "route_prot",    "loopback_prot", "timeout",
+	"negative_timeout", "retries",       "resolve_depth", "sa_depth",      "recv_depth",
+	"request_limit",    "memory_budget", "min_mtu",       "min_rate",      "join_verify"};
 
 /* Minutes, or -1 for ever; a time with its unit, which option files do not have, is taken too. */
 static void read_life(struct scenario_reader *reader, const yaml_node_t *node, const char *what,
@@ -50,8 +65,8 @@ static void read_milliseconds(struct scenario_reader *reader, const yaml_node_t 
 {
 	uint64_t number = 0;
 
-	if (node && sim_document_number(&reader->document, node, what, least, MILLISECONDS_MAX,
-					&number))
+	if (node &&
+	    sim_document_number(&reader->document, node, what, least, MILLISECONDS_MAX, &number))
 		*ns = number * ACM_NSEC_PER_MSEC;
 }
 
@@ -63,7 +78,8 @@ static void read_words(struct scenario_reader *reader, yaml_node_t *const *value
 	static const struct sim_word loopbacks[] = {{"local", 1}, {"none", 0}, {NULL, 0}};
 	uint32_t protocol = config->route_protocol, loopback = config->loopback;
 
-	sim_document_word(&reader->document, values[ROUTE_PROT], "route_prot", protocols, &protocol);
+	sim_document_word(&reader->document, values[ROUTE_PROT], "route_prot", protocols,
+			  &protocol);
 	sim_document_word(&reader->document, values[LOOPBACK_PROT], "loopback_prot", loopbacks,
 			  &loopback);
 	config->route_protocol = (enum acm_route_protocol)protocol;
@@ -75,8 +91,8 @@ static void read_codes(struct scenario_reader *reader, yaml_node_t *const *value
 {
 	uint64_t number = 0;
 
-	if (values[MIN_MTU] && sim_document_number(&reader->document, values[MIN_MTU], "min_mtu", 256,
-						   4096, &number)) {
+	if (values[MIN_MTU] && sim_document_number(&reader->document, values[MIN_MTU], "min_mtu",
+						   256, 4096, &number)) {
 		config->min_mtu = acm_mtu_code((uint32_t)number);
 		if (!config->min_mtu)
 			sim_fault_add(reader->faults, sim_document_place(values[MIN_MTU]),
@@ -96,7 +112,8 @@ static void read_codes(struct scenario_reader *reader, yaml_node_t *const *value
 /* MiB as in option files; small ones are written with a unit. */
 static void read_budget(struct scenario_reader *reader, const yaml_node_t *node, uint64_t *budget)
 {
-	const char *text = node ? sim_document_text(&reader->document, node, "memory_budget") : NULL;
+	const char *text =
+		node ? sim_document_text(&reader->document, node, "memory_budget") : NULL;
 	uint32_t number;
 	char unit[4], rest;
 	int fields;
@@ -133,7 +150,8 @@ static void read_engine(struct scenario_reader *reader, yaml_node_t *map,
 	read_u32(reader, values[RESOLVE_DEPTH], "resolve_depth", 1, 1024, &config->resolve_depth);
 	read_u32(reader, values[SA_DEPTH], "sa_depth", 1, 64, &config->sa_depth);
 	read_u32(reader, values[RECV_DEPTH], "recv_depth", 1, 65536, &config->recv_depth);
-	read_u32(reader, values[REQUEST_LIMIT], "request_limit", 1, 10000000, &config->request_limit);
+	read_u32(reader, values[REQUEST_LIMIT], "request_limit", 1, 10000000,
+		 &config->request_limit);
 	read_budget(reader, values[MEMORY_BUDGET], &config->memory_budget);
 	read_codes(reader, values, config);
 	scenario_read_duration(reader, values[JOIN_VERIFY], "join_verify", &config->join_verify);

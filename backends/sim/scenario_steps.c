@@ -27,13 +27,12 @@ enum { ON, TO, BY, TO_ADDRESS, FROM, QUERY_SA, NO_DELAY, TIMES, CANCEL_AFTER, RE
 static void read_resolve(struct scenario_reader *reader, yaml_node_t *map,
 			 struct sim_resolve *resolve)
 {
-	static const char *const keys[RESOLVE_KEYS] = {"on", "to", "by", "address", "from",
-						       "query_sa", "no_delay", "times",
-						       "cancel_after"};
-	static const struct sim_word forms[] = {
-		{"name", SIM_BY_NAME}, {"ip", SIM_BY_IP}, {"ip6", SIM_BY_IP6}, {"gid", SIM_BY_GID},
-		{"lid", SIM_BY_LID},
-		{NULL, 0}};
+	static const char *const keys[RESOLVE_KEYS] = {"on",       "to",    "by",
+						       "address",  "from",  "query_sa",
+						       "no_delay", "times", "cancel_after"};
+	static const struct sim_word forms[] = {{"name", SIM_BY_NAME}, {"ip", SIM_BY_IP},
+						{"ip6", SIM_BY_IP6},   {"gid", SIM_BY_GID},
+						{"lid", SIM_BY_LID},   {NULL, 0}};
 	yaml_node_t *values[RESOLVE_KEYS];
 	uint32_t by = SIM_BY_NAME;
 	uint64_t times = 1;
@@ -71,9 +70,9 @@ static void read_resolve(struct scenario_reader *reader, yaml_node_t *map,
 static void check_targets(struct scenario_reader *reader, yaml_node_t *map,
 			  const struct sim_resolve *resolve)
 {
-	static const uint8_t types[] = {
-		[SIM_BY_NAME] = ACM_ADDRESS_NAME, [SIM_BY_IP] = ACM_ADDRESS_IP,
-		[SIM_BY_IP6] = ACM_ADDRESS_IP6};
+	static const uint8_t types[] = {[SIM_BY_NAME] = ACM_ADDRESS_NAME,
+					[SIM_BY_IP] = ACM_ADDRESS_IP,
+					[SIM_BY_IP6] = ACM_ADDRESS_IP6};
 
 	for (uint32_t i = 0; i < resolve->to.count && resolve->by <= SIM_BY_IP6; i++) {
 		const struct sim_node *node =
@@ -86,19 +85,32 @@ static void check_targets(struct scenario_reader *reader, yaml_node_t *map,
 			continue;
 		sim_fault_add(reader->faults, sim_document_place(map),
 			      "'%s' has no %s in %s, one was expected to ask for", node->name,
-			      resolve->by == SIM_BY_NAME ? "name" : resolve->by == SIM_BY_IP ?
-			      "IPv4 address" : "IPv6 address", reader->scenario->topology_path);
+			      resolve->by == SIM_BY_NAME ? "name"
+			      : resolve->by == SIM_BY_IP ? "IPv4 address"
+							 : "IPv6 address",
+			      reader->scenario->topology_path);
 		return;
 	}
 }
 
 /* ---- expect ---- */
 
-enum { STATUS, WITHIN, AFTER, SA_QUERIES, MULTICASTS, CACHED, MTU, RATE, SL, PKEY, NODE,
-       EXPECT_KEYS };
+enum {
+	STATUS,
+	WITHIN,
+	AFTER,
+	SA_QUERIES,
+	MULTICASTS,
+	CACHED,
+	MTU,
+	RATE,
+	SL,
+	PKEY,
+	NODE,
+	EXPECT_KEYS
+};
 
-static void read_status(struct scenario_reader *reader, const yaml_node_t *node,
-			uint32_t *bits)
+static void read_status(struct scenario_reader *reader, const yaml_node_t *node, uint32_t *bits)
 {
 	uint32_t status = 0;
 
@@ -151,9 +163,10 @@ static void check_contradictions(struct scenario_reader *reader, const yaml_node
 	bool of_path = values[MTU] || values[RATE] || values[SL] || values[PKEY] || values[NODE];
 
 	if (of_path && expect->statuses != 1u << ACM_STATUS_OK)
-		sim_fault_add(reader->faults, sim_document_place(map),
-			      "these expectations contradict each other: only 'status: success' has "
-			      "a path with mtu, rate, sl, pkey and node");
+		sim_fault_add(
+			reader->faults, sim_document_place(map),
+			"these expectations contradict each other: only 'status: success' has "
+			"a path with mtu, rate, sl, pkey and node");
 	if (expect->after > expect->within)
 		sim_fault_add(reader->faults, sim_document_place(values[AFTER]),
 			      "'after' is later than 'within', an answer can never come so");
@@ -167,9 +180,9 @@ static void check_contradictions(struct scenario_reader *reader, const yaml_node
 static void read_expect(struct scenario_reader *reader, yaml_node_t *map,
 			struct sim_expectation *expect)
 {
-	static const char *const keys[EXPECT_KEYS] = {"status", "within", "after", "sa_queries",
-						      "multicasts", "cached", "mtu", "rate", "sl",
-						      "pkey", "node"};
+	static const char *const keys[EXPECT_KEYS] = {"status",     "within", "after", "sa_queries",
+						      "multicasts", "cached", "mtu",   "rate",
+						      "sl",         "pkey",   "node"};
 	yaml_node_t *values[EXPECT_KEYS];
 	uint32_t before = reader->faults->count;
 	bool cached = false;
@@ -183,7 +196,8 @@ static void read_expect(struct scenario_reader *reader, yaml_node_t *map,
 	scenario_read_bounds(reader, values[MULTICASTS], "multicasts", &expect->multicasts);
 	scenario_read_yes_no(reader, values[CACHED], "cached", &cached);
 	if (values[CACHED])
-		expect->cached = (struct sim_bounds){.given = true, .least = cached, .most = cached};
+		expect->cached =
+			(struct sim_bounds){.given = true, .least = cached, .most = cached};
 	read_path_fields(reader, values, expect);
 	if (reader->faults->count == before)
 		check_contradictions(reader, map, values, expect);
@@ -222,10 +236,11 @@ static void find_counter(struct scenario_reader *reader, const yaml_node_t *node
 		}
 	}
 	if (text)
-		sim_fault_add(reader->faults, sim_document_place(node),
-			      "there is no counter '%s', one of 'acmite counters' was expected, such "
-			      "as evicted, expired, retries or learned",
-			      text);
+		sim_fault_add(
+			reader->faults, sim_document_place(node),
+			"there is no counter '%s', one of 'acmite counters' was expected, such "
+			"as evicted, expired, retries or learned",
+			text);
 }
 
 static void read_check(struct scenario_reader *reader, yaml_node_t *map, struct sim_check *check)
@@ -236,10 +251,12 @@ static void read_check(struct scenario_reader *reader, yaml_node_t *map, struct 
 
 	if (!sim_document_fields(&reader->document, map, "check", keys, CHECK_KEYS, values))
 		return;
-	if (!values[COUNTER] == !values[DROP] || !values[IS] || !values[COUNTER] != !values[CHECK_ON]) {
-		sim_fault_add(reader->faults, sim_document_place(map),
-			      "a check was expected to have 'on' and 'counter', or 'drop'; and 'is', "
-			      "the count");
+	if (!values[COUNTER] == !values[DROP] || !values[IS] ||
+	    !values[COUNTER] != !values[CHECK_ON]) {
+		sim_fault_add(
+			reader->faults, sim_document_place(map),
+			"a check was expected to have 'on' and 'counter', or 'drop'; and 'is', "
+			"the count");
 		return;
 	}
 	scenario_read_hosts(reader, values[CHECK_ON], "on", &check->on);
@@ -291,7 +308,8 @@ static void read_step(struct scenario_reader *reader, yaml_node_t *map, uint64_t
 		.at = previous,
 		.resolve = {.times = 1, .cancel_after = ACM_NEVER},
 		.expect = {.within = ACM_NEVER, .node = SIM_NONE},
-		.fault = {.duration = ACM_NEVER, .classes = SIM_CLASS_REQUEST | SIM_CLASS_ANSWER,
+		.fault = {.duration = ACM_NEVER,
+			  .classes = SIM_CLASS_REQUEST | SIM_CLASS_ANSWER,
 			  .rate = 1},
 	};
 	if (!sim_document_fields(&reader->document, map, "a step", keys, STEP_KEYS, values))

@@ -184,7 +184,8 @@ static bool parse_bounds(const char *text, struct sim_bounds *bounds)
 	char rest;
 
 	*bounds = (struct sim_bounds){.given = true, .most = UINT64_MAX};
-	if (text[strspn(text, "0123456789.<=>")] || !strpbrk(text, "0123456789") || strlen(text) > 40)
+	if (text[strspn(text, "0123456789.<=>")] || !strpbrk(text, "0123456789") ||
+	    strlen(text) > 40)
 		return false;
 	if (sscanf(text, ">=%" SCNu64 "%c", &least, &rest) == 1) {
 		bounds->least = least;
@@ -244,8 +245,9 @@ void scenario_read_rate(struct scenario_reader *reader, const yaml_node_t *node,
 
 	if (!text)
 		return;
-	*rate = text[strspn(text, "0123456789.")] || !strpbrk(text, "0123456789") ? 2
-										  : strtod(text, &end);
+	*rate = text[strspn(text, "0123456789.")] || !strpbrk(text, "0123456789")
+			? 2
+			: strtod(text, &end);
 	if (!(*rate > 0 && *rate <= 1))
 		sim_fault_add(reader->faults, sim_document_place(node),
 			      "rate is '%s', a share above 0 up to 1 was expected, such as 0.1",

@@ -14,7 +14,7 @@
 /* Under ibsim only the tables tell: no change for so long. */
 #define SETTLE_TIME (500 * ACM_NSEC_PER_MSEC)
 #define EVENTS_MOST UINT64_C(200000000)
-#define TURNS_MOST 1000000u /* at one time */
+#define TURNS_MOST  1000000u /* at one time */
 
 /* ---- what the parts share ---- */
 
@@ -47,7 +47,8 @@ void simulation_schedule(struct simulation *simulation, struct sim_due due)
 {
 	uint32_t place = simulation->due_count;
 
-	if (!simulation_grow(simulation, &simulation->due, place, &simulation->due_room, sizeof(due)))
+	if (!simulation_grow(simulation, &simulation->due, place, &simulation->due_room,
+			     sizeof(due)))
 		return;
 	due.sequence = simulation->due_sequence++;
 	while (place && simulation->due[place - 1].time <= due.time) {
@@ -61,16 +62,16 @@ void simulation_schedule(struct simulation *simulation, struct sim_due due)
 struct sim_outcome *simulation_outcome(struct simulation *simulation, enum sim_verdict verdict)
 {
 	struct sim_run_result *result = simulation->result;
-	struct sim_outcome *outcomes = realloc(
-		result->outcomes, (result->outcome_count + 1) * sizeof(*result->outcomes));
+	struct sim_outcome *outcomes =
+		realloc(result->outcomes, (result->outcome_count + 1) * sizeof(*result->outcomes));
 
 	if (!outcomes) {
 		simulation->error = -ENOMEM;
 		return NULL;
 	}
 	result->outcomes = outcomes;
-	outcomes[result->outcome_count] = (struct sim_outcome){
-		.at = simulation_time(simulation), .verdict = verdict};
+	outcomes[result->outcome_count] =
+		(struct sim_outcome){.at = simulation_time(simulation), .verdict = verdict};
 	return &outcomes[result->outcome_count++];
 }
 
@@ -79,7 +80,8 @@ void simulation_broken(struct simulation *simulation, const char *rule, const ch
 	struct sim_outcome *outcome;
 	va_list arguments;
 
-	for (uint32_t i = simulation->scenario->step_count; i < simulation->result->outcome_count; i++) {
+	for (uint32_t i = simulation->scenario->step_count; i < simulation->result->outcome_count;
+	     i++) {
 		if (!strncmp(simulation->result->outcomes[i].what + 6, rule, strlen(rule)))
 			return;
 	}
@@ -101,9 +103,10 @@ static void watch_resident(void *context, struct sim_resident *resident)
 {
 	struct simulation *simulation = context;
 
-	sim_invariants_resident(&simulation->invariants, resident,
-				sim_scenario_config(simulation->scenario, sim_resident_node(resident))
-					->memory_budget);
+	sim_invariants_resident(
+		&simulation->invariants, resident,
+		sim_scenario_config(simulation->scenario, sim_resident_node(resident))
+			->memory_budget);
 }
 
 /* ---- clocks ---- */
@@ -243,10 +246,10 @@ static void begin(struct simulation *simulation)
 	simulation->begun = true;
 	simulation->origin = simulation->now;
 	for (uint32_t i = 0; i < scenario->step_count; i++)
-		simulation_schedule(simulation,
-				    (struct sim_due){.time = simulation->now + scenario->steps[i].at,
-						     .kind = SIM_DUE_STEP,
-						     .index = i});
+		simulation_schedule(simulation, (struct sim_due){.time = simulation->now +
+									 scenario->steps[i].at,
+								 .kind = SIM_DUE_STEP,
+								 .index = i});
 	if (scenario->random_faults)
 		simulation_draw_faults(simulation);
 }
@@ -368,8 +371,8 @@ static int make_control(struct simulation *simulation, char *why, size_t size)
 	if (simulation->options->control == SIM_UNDER_IBSIM) {
 		sim_ibsim_options_default(&ibsim);
 		ibsim.cancel_fd = simulation->options->cancel_fd;
-		return sim_ibsim_control_create(simulation->topology, &ibsim, &simulation->control, why,
-						size);
+		return sim_ibsim_control_create(simulation->topology, &ibsim, &simulation->control,
+						why, size);
 	}
 	sim_builtin_options_default(&builtin);
 	builtin.judge = simulation_judge;
@@ -387,8 +390,7 @@ static int add_hosts(struct simulation *simulation)
 	for (uint32_t node = topology->switch_count; node < topology->node_count; node++) {
 		int error;
 
-		simulation->hosts[node] =
-			(struct sim_host){.simulation = simulation, .node = node};
+		simulation->hosts[node] = (struct sim_host){.simulation = simulation, .node = node};
 		error = simulation_add_host(simulation, node);
 		if (error)
 			return error;
@@ -411,7 +413,8 @@ static void set_bound(struct simulation *simulation)
 		if (simulation->control->ops->port_facts(simulation->control, port, &facts))
 			continue;
 		bound = 2 * (config->retries + 1) *
-				(config->timeout + (UINT64_C(4096) << (facts.subnet_timeout & 31))) +
+				(config->timeout +
+				 (UINT64_C(4096) << (facts.subnet_timeout & 31))) +
 			ACM_NSEC_PER_SEC;
 		if (bound > simulation->bound)
 			simulation->bound = bound;
@@ -427,7 +430,9 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 	simulation->hosts = calloc(topology->node_count, sizeof(*simulation->hosts));
 	simulation->progress =
 		calloc(simulation->scenario->step_count + 1, sizeof(*simulation->progress));
-	if (!simulation->hosts || !simulation->progress)
+	simulation->link_down = calloc(topology->link_count + 1, sizeof(bool));
+	simulation->sm = topology->sm;
+	if (!simulation->hosts || !simulation->progress || !simulation->link_down)
 		return -ENOMEM;
 	error = sim_invariants_init(&simulation->invariants, topology);
 	if (error)
@@ -506,6 +511,7 @@ static void tear_down(struct simulation *simulation)
 	free(simulation->deferred);
 	free(simulation->pairs);
 	free(simulation->progress);
+	free(simulation->link_down);
 	free(simulation->hosts);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Runs a scenario: a fabric with an engine on each host, in virtual time under the built-in control, in
- * real time under ibsim. Under the first a seed names the run: the same to the byte on every machine.
+ * Runs a scenario: a fabric with an engine on each host, in virtual time under the built-in
+ * control, in real time under ibsim. Under the first a seed names the run: the same to the byte on
+ * every machine.
  */
 #ifndef ACMITE_SIM_SIMULATION_H
 #define ACMITE_SIM_SIMULATION_H
@@ -14,8 +15,8 @@ enum sim_simulation_control { SIM_UNDER_BUILTIN, SIM_UNDER_IBSIM };
 struct sim_run_options {
 	uint64_t seed;
 	enum sim_simulation_control control;
-	FILE *trace; /* all trace events, a line each; NULL: none */
-	bool hash;   /* fill in trace_hash, which takes time */
+	FILE *trace;   /* all trace events, a line each; NULL: none */
+	bool hash;     /* fill in trace_hash, which takes time */
 	int cancel_fd; /* readable: give up; -1: none */
 };
 
@@ -26,9 +27,9 @@ enum sim_verdict { SIM_HELD, SIM_FAILED, SIM_SKIPPED };
 
 /* One step, `finally`, or a rule that was broken. */
 struct sim_outcome {
-	uint32_t line;	 /* in the scenario's file; 0: none */
-	uint64_t at;	 /* ns of fabric time: when it began */
-	uint64_t took;	 /* ns until the last answer */
+	uint32_t line; /* in the scenario's file; 0: none */
+	uint64_t at;   /* ns of fabric time: when it began */
+	uint64_t took; /* ns until the last answer */
 	enum sim_verdict verdict;
 	char what[SIM_WHAT_SIZE];
 	char came[SIM_CAME_SIZE]; /* what came instead; why it was skipped; "" */
@@ -42,13 +43,13 @@ struct sim_run_result {
 	uint64_t events;      /* moments at which something happened */
 	uint64_t requests;
 	uint64_t counters[ACM_COUNTER_COUNT]; /* of all nodes together */
-	uint64_t lost;	      /* datagrams of which a copy was dropped, by whatever cause */
+	uint64_t lost; /* datagrams of which a copy was dropped, by whatever cause */
 	uint64_t trace_hash;
 };
 
 /*
- * 0: it ran, `result` tells how; free with sim_run_result_free(). -ECANCELED: cancel_fd; -ENOMEM; or
- * another negative errno with a sentence in `why`: the fabric could not be made or ended.
+ * 0: it ran, `result` tells how; free with sim_run_result_free(). -ECANCELED: cancel_fd; -ENOMEM;
+ * or another negative errno with a sentence in `why`: the fabric could not be made or ended.
  */
 int sim_simulation_run(const struct sim_scenario *scenario, const struct sim_run_options *options,
 		       struct sim_run_result *result, char *why, size_t size);

@@ -10,7 +10,7 @@
 #include "ibsim_control.h"
 
 #define MAD_STATUS_BUSY 0x0001
-#define TWICE_GAP (20 * ACM_NSEC_PER_USEC)
+#define TWICE_GAP       (20 * ACM_NSEC_PER_USEC)
 
 /* What the steps and the invariants look at; the rest is many times as much. */
 #define TRACE_BIT(type) (UINT64_C(1) << (type))
@@ -18,10 +18,10 @@
 	(TRACE_BIT(ACM_TRACE_SA_QUERY) | TRACE_BIT(ACM_TRACE_MULTICAST) |                          \
 	 TRACE_BIT(ACM_TRACE_ADDRESS) | TRACE_BIT(ACM_TRACE_ROUTE) |                               \
 	 TRACE_BIT(ACM_TRACE_SA_STATUS) | TRACE_BIT(ACM_TRACE_FAILED) |                            \
-	 TRACE_BIT(ACM_TRACE_PORT) | TRACE_BIT(ACM_TRACE_ENDPOINT) |                             \
-	 TRACE_BIT(ACM_TRACE_JOIN))
+	 TRACE_BIT(ACM_TRACE_PORT) | TRACE_BIT(ACM_TRACE_ENDPOINT) | TRACE_BIT(ACM_TRACE_JOIN))
 
-static const struct acm_driver_hooks *hooks_of(struct sim_host *host, struct acm_driver_hooks *hooks)
+static const struct acm_driver_hooks *hooks_of(struct sim_host *host,
+					       struct acm_driver_hooks *hooks)
 {
 	*hooks = (struct acm_driver_hooks){.reply = simulation_reply,
 					   .trace = simulation_trace,
@@ -148,6 +148,7 @@ static void set_link(struct simulation *simulation, uint32_t index, bool up)
 		simulation->error = sim_fabric_cut_link(simulation->fabric, node, port);
 	if (simulation->error)
 		return;
+	simulation->link_down[index] = !up;
 	if (ibsim)
 		simulation->error = up ? sim_ibsim_relink(simulation->control, node, port)
 				       : sim_ibsim_unlink(simulation->control, node, port);
@@ -184,7 +185,8 @@ static bool is_join(const struct sim_sa_query *query)
 	struct acm_sa_request request;
 
 	return !acm_sa_decode_request(query->mad, ACM_MAD_LENGTH, &request) &&
-	       request.attribute == ACM_SA_ATTRIBUTE_MCMEMBER && request.method == ACM_SA_METHOD_SET;
+	       request.attribute == ACM_SA_ATTRIBUTE_MCMEMBER &&
+	       request.method == ACM_SA_METHOD_SET;
 }
 
 static void refuse(struct sim_sa_verdict *verdict, uint16_t status)
@@ -193,7 +195,8 @@ static void refuse(struct sim_sa_verdict *verdict, uint16_t status)
 	verdict->status = status;
 }
 
-void simulation_judge(void *context, const struct sim_sa_query *query, struct sim_sa_verdict *verdict)
+void simulation_judge(void *context, const struct sim_sa_query *query,
+		      struct sim_sa_verdict *verdict)
 {
 	struct simulation *simulation = context;
 
@@ -252,7 +255,8 @@ static void lose_groups(struct simulation *simulation)
 		struct acm_mcmember record = sim_subnet_group(subnet, i)->record;
 
 		if (acm_group_parse(&record.mgid, record.pkey, &rate, &mtu))
-			simulation->error = sim_builtin_drop_group(simulation->control, &record.mgid);
+			simulation->error =
+				sim_builtin_drop_group(simulation->control, &record.mgid);
 	}
 }
 
@@ -260,6 +264,7 @@ static void apply_to_subnet(struct simulation *simulation, const struct sim_faul
 {
 	if (plan->kind == SIM_FAULT_SM_FAIL_OVER) {
 		simulation->invariants.lids_changed |= plan->lids_reassigned;
+		simulation->sm = plan->nodes.nodes[0];
 		simulation->error = sim_builtin_fail_over(
 			simulation->control, plan->nodes.nodes[0],
 			plan->lids_reassigned ? SIM_LIDS_REASSIGNED : SIM_LIDS_KEPT);
@@ -272,9 +277,9 @@ static void apply_to_subnet(struct simulation *simulation, const struct sim_faul
 		struct sim_port_ref port = {.node = plan->nodes.nodes[i], .port = 1};
 
 		if (!simulation->error)
-			simulation->error = sim_builtin_set_membership(
-				simulation->control, port, plan->pkey,
-				(enum sim_membership)plan->membership);
+			simulation->error =
+				sim_builtin_set_membership(simulation->control, port, plan->pkey,
+							   (enum sim_membership)plan->membership);
 	}
 }
 
@@ -408,9 +413,10 @@ static uint64_t draw(uint64_t *state, uint64_t below)
 static void draw_fault(struct simulation *simulation, uint64_t *state, struct sim_fault_plan *plan)
 {
 	static const enum sim_fault_kind kinds[] = {
-		SIM_FAULT_STOP, SIM_FAULT_PAUSE, SIM_FAULT_LINK_DOWN, SIM_FAULT_LOSS,
-		SIM_FAULT_DUPLICATION, SIM_FAULT_DELAY, SIM_FAULT_REORDERING, SIM_FAULT_SA_SILENT,
-		SIM_FAULT_SA_SLOW, SIM_FAULT_SA_BUSY, SIM_FAULT_SA_ERROR, SIM_FAULT_SA_TWICE,
+		SIM_FAULT_STOP,         SIM_FAULT_PAUSE,        SIM_FAULT_LINK_DOWN,
+		SIM_FAULT_LOSS,         SIM_FAULT_DUPLICATION,  SIM_FAULT_DELAY,
+		SIM_FAULT_REORDERING,   SIM_FAULT_SA_SILENT,    SIM_FAULT_SA_SLOW,
+		SIM_FAULT_SA_BUSY,      SIM_FAULT_SA_ERROR,     SIM_FAULT_SA_TWICE,
 		SIM_FAULT_JOIN_REFUSED, SIM_FAULT_SM_FAIL_OVER, SIM_FAULT_GROUPS_LOST};
 	const struct sim_topology *topology = simulation->topology;
 	uint64_t within = simulation->scenario->random_within;
@@ -452,10 +458,10 @@ void simulation_draw_faults(struct simulation *simulation)
 	for (uint32_t i = 0; i < count && !simulation->error; i++) {
 		simulation->drawn_count++;
 		draw_fault(simulation, &state, &simulation->drawn[i]);
-		simulation_schedule(simulation,
-				    (struct sim_due){.time = simulation->now + draw(&state, within / 2),
-						     .kind = SIM_DUE_FAULT,
-						     .plan = &simulation->drawn[i]});
+		simulation_schedule(simulation, (struct sim_due){.time = simulation->now +
+									 draw(&state, within / 2),
+								 .kind = SIM_DUE_FAULT,
+								 .plan = &simulation->drawn[i]});
 	}
 	/* Somebody must ask meanwhile. */
 	for (uint32_t i = 0; i < 4 * count && !simulation->error; i++)

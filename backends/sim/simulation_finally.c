@@ -22,20 +22,47 @@ static uint16_t default_pkey(const struct acm_port_facts *facts)
 	return 0;
 }
 
-/* What a node can do for others now; 0: nothing. Its P_Key otherwise. */
+/* Marks all that links which are up join with the subnet manager. */
+static bool mark_connected(const struct simulation *simulation, bool *connected)
+{
+	const struct sim_topology *topology = simulation->topology;
+	uint32_t *queue = calloc(topology->node_count, sizeof(*queue));
+	uint32_t count = 0;
+
+	if (!queue)
+		return false;
+	connected[simulation->sm] = true;
+	queue[count++] = simulation->sm;
+	for (uint32_t next = 0; next < count; next++) {
+		const struct sim_node *node = &topology->nodes[queue[next]];
+
+		for (uint32_t i = 1; i <= node->port_count; i++) {
+			const struct sim_port *port = &node->ports[i];
+
+			if (port->peer == SIM_NONE || connected[port->peer] ||
+			    simulation->link_down[port->link])
+				continue;
+			connected[port->peer] = true;
+			queue[count++] = port->peer;
+		}
+	}
+	free(queue);
+	return true;
+}
+
+/* The P_Key by which a node is to be found in the default partition; 0: not at all. */
 static uint16_t is_there(struct simulation *simulation, uint32_t node)
 {
-	const struct sim_resident *resident =
-		sim_population_resident(simulation->population, node);
+	const struct sim_resident *resident = sim_population_resident(simulation->population, node);
 	struct sim_port_ref port = {.node = node, .port = 1};
 	struct acm_port_facts facts;
 
 	if (!resident || sim_resident_is_paused(resident) ||
 	    !simulation->topology->nodes[node].address_count ||
-	    simulation->control->ops->port_facts(simulation->control, port, &facts) ||
-	    facts.state != ACM_PORT_ACTIVE)
+	    simulation->control->ops->port_facts(simulation->control, port, &facts))
 		return 0;
-	return default_pkey(&facts);
+	/* One that is coming up may have no table yet. */
+	return facts.state == ACM_PORT_ACTIVE ? default_pkey(&facts) : ACM_PKEY_DEFAULT;
 }
 
 static bool was_disclaimed(const struct simulation *simulation, uint32_t node)
@@ -70,21 +97,21 @@ static bool list_pairs(struct simulation *simulation, const uint16_t *pkeys)
 void simulation_begin_finally(struct simulation *simulation)
 {
 	uint16_t *pkeys = calloc(simulation->topology->node_count, sizeof(*pkeys));
+	bool *connected = calloc(simulation->topology->node_count, sizeof(*connected));
 
 	simulation->in_finally = true;
 	simulation->finally_end = simulation->now + simulation->scenario->finally_within;
 	simulation->next_round = simulation->now;
-	if (!pkeys) {
+	if (!pkeys || !connected || !mark_connected(simulation, connected))
 		simulation->error = -ENOMEM;
-		return;
-	}
 	for (uint32_t node = simulation->topology->switch_count;
-	     node < simulation->topology->node_count; node++)
-		pkeys[node] = is_there(simulation, node);
-	if (!list_pairs(simulation, pkeys))
+	     !simulation->error && node < simulation->topology->node_count; node++)
+		pkeys[node] = connected[node] ? is_there(simulation, node) : 0;
+	if (!simulation->error && !list_pairs(simulation, pkeys))
 		simulation->error = -ENOMEM;
 	simulation->pair_total = simulation->pair_count;
 	free(pkeys);
+	free(connected);
 }
 
 void simulation_pair_answered(struct simulation *simulation, const struct sim_asked *asked,
@@ -115,10 +142,10 @@ static void conclude(struct simulation *simulation, uint32_t missing)
 	simulation->finally_done = true;
 	if (!outcome)
 		return;
-	outcome->at = simulation->finally_end - simulation->scenario->finally_within -
-		      simulation->origin;
-	outcome->took = simulation->now + simulation->scenario->finally_within -
-			simulation->finally_end;
+	outcome->at =
+		simulation->finally_end - simulation->scenario->finally_within - simulation->origin;
+	outcome->took =
+		simulation->now + simulation->scenario->finally_within - simulation->finally_end;
 	snprintf(outcome->what, sizeof(outcome->what), "finally: all %u pairs resolve",
 		 simulation->pair_total);
 	if (missing)
@@ -137,7 +164,8 @@ void simulation_run_finally(struct simulation *simulation)
 	}
 	if (simulation->now < simulation->next_round)
 		return;
-	/* Answers can come while it is asked: those that fail go to places that are read already. */
+	/* Answers can come while it is asked: those that fail go to places that are read already.
+	 */
 	while (!simulation->error && simulation->pair_next < simulation->pair_count &&
 	       simulation->pairs_open < WINDOW) {
 		uint64_t pair = simulation->pairs[simulation->pair_next++];

@@ -10,10 +10,14 @@
 #define BOUND_SLACK ACM_NSEC_PER_MSEC
 
 static const char *const status_words[16] = {
-	[ACM_STATUS_OK] = "success", [ACM_STATUS_NO_MEMORY] = "no_memory",
-	[ACM_STATUS_INVALID] = "invalid", [ACM_STATUS_NO_DATA] = "no_data",
-	[ACM_STATUS_NOT_CONNECTED] = "not_connected", [ACM_STATUS_TIMED_OUT] = "timed_out",
-	[ACM_STATUS_SOURCE_ADDRESS] = "source_address", [ACM_STATUS_SOURCE_TYPE] = "source_type",
+	[ACM_STATUS_OK] = "success",
+	[ACM_STATUS_NO_MEMORY] = "no_memory",
+	[ACM_STATUS_INVALID] = "invalid",
+	[ACM_STATUS_NO_DATA] = "no_data",
+	[ACM_STATUS_NOT_CONNECTED] = "not_connected",
+	[ACM_STATUS_TIMED_OUT] = "timed_out",
+	[ACM_STATUS_SOURCE_ADDRESS] = "source_address",
+	[ACM_STATUS_SOURCE_TYPE] = "source_type",
 	[ACM_STATUS_DESTINATION_ADDRESS] = "destination_address",
 	[ACM_STATUS_DESTINATION_TYPE] = "destination_type",
 };
@@ -147,10 +151,10 @@ static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node,
 		name_target(simulation, resolve, node, target, &request);
 	simulation->invariants.several_ways |= resolve->query_sa;
 	if (ask(simulation, &request, &asked) && resolve->cancel_after != ACM_NEVER)
-		simulation_schedule(simulation,
-				    (struct sim_due){.time = simulation->now + resolve->cancel_after,
-						     .kind = SIM_DUE_CANCEL,
-						     .index = first});
+		simulation_schedule(simulation, (struct sim_due){.time = simulation->now +
+									 resolve->cancel_after,
+								 .kind = SIM_DUE_CANCEL,
+								 .index = first});
 }
 
 void simulation_begin_resolve(struct simulation *simulation, uint32_t step)
@@ -261,8 +265,9 @@ static void expect_path(struct simulation *simulation, const struct sim_expectat
 	else if (expect->node != SIM_NONE &&
 		 sim_invariants_node_of(&simulation->invariants, &path->dgid) != expect->node)
 		snprintf(wrong, size, "a path to %s",
-			 simulation_node_name(simulation, sim_invariants_node_of(
-								  &simulation->invariants, &path->dgid)));
+			 simulation_node_name(
+				 simulation,
+				 sim_invariants_node_of(&simulation->invariants, &path->dgid)));
 }
 
 static void judge_answer(struct simulation *simulation, const struct sim_asked *asked,
@@ -278,27 +283,32 @@ static void judge_answer(struct simulation *simulation, const struct sim_asked *
 		snprintf(wrong, sizeof(wrong), "%s after %.3f ms", status_word(reply->status),
 			 (double)took / 1e6);
 	else if (took > expect->within || took < expect->after)
-		snprintf(wrong, sizeof(wrong), "%s after %.3f ms, too %s", status_word(reply->status),
-			 (double)took / 1e6, took > expect->within ? "late" : "soon");
+		snprintf(wrong, sizeof(wrong), "%s after %.3f ms, too %s",
+			 status_word(reply->status), (double)took / 1e6,
+			 took > expect->within ? "late" : "soon");
 	else if (reply->status == ACM_STATUS_OK)
 		expect_path(simulation, expect, &reply->path, wrong, sizeof(wrong));
 	if (wrong[0] && !progress->wrong++)
-		snprintf(progress->first_wrong, sizeof(progress->first_wrong), "%s, asked for %s: %s",
-			 simulation_node_name(simulation, asked->node),
-			 asked->target == SIM_NONE ? "the address"
-						   : simulation_node_name(simulation, asked->target),
+		snprintf(progress->first_wrong, sizeof(progress->first_wrong),
+			 "%s, asked for %s: %s", simulation_node_name(simulation, asked->node),
+			 asked->target == SIM_NONE
+				 ? "the address"
+				 : simulation_node_name(simulation, asked->target),
 			 wrong);
 }
 
-/* 3: nothing happened to anybody but nodes that are asked for by others only, and no packet was lost. */
+/* 3: nothing happened to anybody but nodes that are asked for by others only, and no packet was
+ * lost. */
 static void check_promptness(struct simulation *simulation, const struct sim_asked *asked)
 {
-	const struct acm_engine_config *config = sim_scenario_config(simulation->scenario, asked->node);
+	const struct acm_engine_config *config =
+		sim_scenario_config(simulation->scenario, asked->node);
 	uint64_t took = simulation->now - asked->time;
 	struct sim_fabric_stats stats;
 
-	if (simulation->invariants.disturbed || asked->target == SIM_NONE || took <= config->timeout ||
-	    simulation->hosts[asked->node].ever_stopped || simulation->hosts[asked->target].ever_stopped)
+	if (simulation->invariants.disturbed || asked->target == SIM_NONE ||
+	    took <= config->timeout || simulation->hosts[asked->node].ever_stopped ||
+	    simulation->hosts[asked->target].ever_stopped)
 		return;
 	sim_fabric_stats(simulation->fabric, &stats);
 	if (!stats.dropped[SIM_DROP_NO_BUFFER])
@@ -311,18 +321,20 @@ static void check_promptness(struct simulation *simulation, const struct sim_ask
 static void check_truth(struct simulation *simulation, const struct sim_asked *asked,
 			const struct acm_reply *reply)
 {
-	const struct acm_engine_config *config = sim_scenario_config(simulation->scenario, asked->node);
+	const struct acm_engine_config *config =
+		sim_scenario_config(simulation->scenario, asked->node);
 	const struct acm_address *address = NULL;
 	const struct sim_resolve *resolve =
-		asked->step == SIM_STEP_NONE ? NULL : &simulation->scenario->steps[asked->step].resolve;
+		asked->step == SIM_STEP_NONE ? NULL
+					     : &simulation->scenario->steps[asked->step].resolve;
 
 	if (asked->target == SIM_NONE)
 		address = &resolve->address;
 	else if (!resolve)
 		address = address_of(&simulation->topology->nodes[asked->target], 0);
 	else if (resolve->by <= SIM_BY_IP6)
-		address = address_of(&simulation->topology->nodes[asked->target],
-				     types[resolve->by]);
+		address =
+			address_of(&simulation->topology->nodes[asked->target], types[resolve->by]);
 	if (address && address->type >= ACM_ADDRESS_GID)
 		address = NULL;
 	sim_invariants_success(&simulation->invariants, &reply->path, address, config->address_life,
@@ -339,7 +351,8 @@ void simulation_reply(void *context, const struct acm_reply *reply)
 	    simulation->asked[reply->id - 1].node != host->node ||
 	    simulation->asked[reply->id - 1].answered) {
 		simulation_broken(simulation, "each request gets exactly one answer",
-				  "%s answered request %" PRIu64 " once more, or after it was cancelled",
+				  "%s answered request %" PRIu64
+				  " once more, or after it was cancelled",
 				  simulation_node_name(simulation, host->node), reply->id);
 		return;
 	}
@@ -390,7 +403,8 @@ static void count_for_steps(struct simulation *simulation, uint32_t node,
 		struct sim_progress *progress = &simulation->progress[i];
 
 		if (!progress->outstanding ||
-		    !(expect->sa_queries.given || expect->multicasts.given || expect->cached.given) ||
+		    !(expect->sa_queries.given || expect->multicasts.given ||
+		      expect->cached.given) ||
 		    !concerns(simulation, i, node, &trace->destination))
 			continue;
 		if (trace->type == ACM_TRACE_SA_QUERY)
@@ -412,8 +426,9 @@ static void write_trace(struct simulation *simulation, uint32_t node, const stru
 	if (simulation->options->trace)
 		fwrite(line, 1, (size_t)length, simulation->options->trace);
 	for (int i = 0; i < length; i++)
-		simulation->result->trace_hash = (simulation->result->trace_hash ^ (uint8_t)line[i]) *
-						 UINT64_C(0x100000001b3);
+		simulation->result->trace_hash =
+			(simulation->result->trace_hash ^ (uint8_t)line[i]) *
+			UINT64_C(0x100000001b3);
 }
 
 void simulation_trace(void *context, const struct acm_trace *trace)

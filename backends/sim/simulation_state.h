@@ -23,7 +23,7 @@ struct sim_host {
 
 /* A request to a node. Its id is its place, from 1. */
 struct sim_asked {
-	uint32_t step;	 /* SIM_STEP_NONE: of finally, or drawn */
+	uint32_t step; /* SIM_STEP_NONE: of finally, or drawn */
 	uint32_t node;
 	uint32_t target; /* node, SIM_NONE: an address */
 	uint64_t time;
@@ -51,7 +51,7 @@ struct sim_due {
 	uint64_t time;
 	uint64_t sequence;
 	enum sim_due_kind kind;
-	uint32_t index;	/* step or request */
+	uint32_t index; /* step or request */
 	const struct sim_fault_plan *plan;
 };
 
@@ -83,15 +83,16 @@ struct simulation {
 	uint64_t origin; /* time zero of the steps */
 	bool begun;
 	uint64_t tables_seen, settles_at; /* under ibsim, before it has begun */
-	/* What is to come: a binary heap would do no better for so few. Sorted, the next one last. */
+	/* What is to come: a binary heap would do no better for so few. Sorted, the next one last.
+	 */
 	struct sim_due *due;
 	uint32_t due_count, due_room;
 	uint64_t due_sequence;
 	struct sim_asked *asked;
 	uint32_t asked_count, asked_room;
-	uint32_t oldest; /* all before it are answered or excused */
-	uint32_t open;	 /* neither answered nor excused */
-	uint64_t bound;	 /* ns in which each request is to be answered */
+	uint32_t oldest;               /* all before it are answered or excused */
+	uint32_t open;                 /* neither answered nor excused */
+	uint64_t bound;                /* ns in which each request is to be answered */
 	struct sim_progress *progress; /* by step */
 	struct sim_source_search *searches;
 	uint32_t search_count, search_room;
@@ -105,6 +106,8 @@ struct simulation {
 	uint32_t drawn_count;
 	uint64_t workload_key;
 	bool fault_skipped;
+	bool *link_down; /* by link: cut by a fault, now */
+	uint32_t sm;     /* node of the subnet manager */
 	/* finally */
 	bool in_finally, finally_done;
 	uint64_t finally_end;
@@ -122,7 +125,8 @@ static inline uint64_t simulation_time(const struct simulation *simulation)
 	return simulation->now - (simulation->begun ? simulation->origin : simulation->start);
 }
 
-/* Grows an array of `size` bytes each so that one more fits. False: no memory, which ends the run. */
+/* Grows an array of `size` bytes each so that one more fits. False: no memory, which ends the run.
+ */
 bool simulation_grow(struct simulation *simulation, void *array, uint32_t count, uint32_t *room,
 		     size_t size);
 void simulation_schedule(struct simulation *simulation, struct sim_due due);
@@ -156,7 +160,8 @@ void simulation_fault_step(struct simulation *simulation, uint32_t step);
 void simulation_apply(struct simulation *simulation, const struct sim_fault_plan *plan);
 void simulation_undo(struct simulation *simulation, const struct sim_fault_plan *plan);
 int simulation_add_host(struct simulation *simulation, uint32_t node);
-void simulation_judge(void *context, const struct sim_sa_query *query, struct sim_sa_verdict *verdict);
+void simulation_judge(void *context, const struct sim_sa_query *query,
+		      struct sim_sa_verdict *verdict);
 void simulation_draw_faults(struct simulation *simulation);
 
 /* simulation_finally.c */

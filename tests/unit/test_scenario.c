@@ -33,7 +33,8 @@ static void refuse(const char *text, const char *place, const char *what)
 	struct sim_scenario *scenario = NULL;
 	struct sim_errors errors;
 
-	assert_int_equal(sim_scenario_parse("t.yaml", text, strlen(text), &scenario, &errors), -EINVAL);
+	assert_int_equal(sim_scenario_parse("t.yaml", text, strlen(text), &scenario, &errors),
+			 -EINVAL);
 	assert_null(scenario);
 	if (strncmp(errors.lines[0], place, strlen(place)) || !strstr(errors.lines[0], what))
 		fail_msg("not '%s ... %s' but: %s", place, what, errors.lines[0]);
@@ -43,17 +44,18 @@ static void refuse(const char *text, const char *place, const char *what)
 
 static void says_what_is_to_happen(void **state)
 {
-	struct sim_scenario *scenario =
-		parse(HEAD "seed: 7\n"
-			   "options: { all: { timeout: 200, retries: 3 }, \"node[01-02]\": { retries: 5 } }\n"
-			   "steps:\n"
-			   "  - at: 1.5ms\n"
-			   "    resolve: { on: node01, to: \"node[02-04]\", by: ip6 }\n"
-			   "    expect: { status: [success, timed_out], within: 2s, sa_queries: 1..3 }\n"
-			   "  - at: 2ms\n"
-			   "    fault: { kind: loss, node: node02, packet: answer, packets: [0, 2] }\n"
-			   "  - check: { drop: loss, is: \">=1\" }\n"
-			   "finally: { within: 3s, all_pairs: success }\n");
+	struct sim_scenario *scenario = parse(
+		HEAD
+		"seed: 7\n"
+		"options: { all: { timeout: 200, retries: 3 }, \"node[01-02]\": { retries: 5 } }\n"
+		"steps:\n"
+		"  - at: 1.5ms\n"
+		"    resolve: { on: node01, to: \"node[02-04]\", by: ip6 }\n"
+		"    expect: { status: [success, timed_out], within: 2s, sa_queries: 1..3 }\n"
+		"  - at: 2ms\n"
+		"    fault: { kind: loss, node: node02, packet: answer, packets: [0, 2] }\n"
+		"  - check: { drop: loss, is: \">=1\" }\n"
+		"finally: { within: 3s, all_pairs: success }\n");
 	const struct sim_step *steps = scenario->steps;
 	uint32_t node01 = sim_topology_find(scenario->topology, "node01");
 
@@ -86,15 +88,17 @@ static void unknown_keys_have_places(void **state)
 {
 	(void)state;
 	refuse(HEAD "stepps: []\nfinally: {}\n", "t.yaml:3:1:", "unknown key 'stepps'");
-	refuse(STEP "resolve: { on: node01, too: node02, to: node02 }\n", "t.yaml:4:28:",
-	       "unknown key 'too'");
-	refuse(HEAD "options: { all: { retrys: 1 } }\nfinally: {}\n", "t.yaml:3:19:",
-	       "unknown key 'retrys'");
-	refuse(STEP "fault: { kind: earthquake }\n", "t.yaml:4:20:", "no fault of kind 'earthquake'");
-	refuse(STEP "fault: { kind: stop, node: node01, rate: 0.5 }\n", "t.yaml:4:", "has no 'rate'");
+	refuse(STEP "resolve: { on: node01, too: node02, to: node02 }\n",
+	       "t.yaml:4:28:", "unknown key 'too'");
+	refuse(HEAD "options: { all: { retrys: 1 } }\nfinally: {}\n",
+	       "t.yaml:3:19:", "unknown key 'retrys'");
+	refuse(STEP "fault: { kind: earthquake }\n",
+	       "t.yaml:4:20:", "no fault of kind 'earthquake'");
+	refuse(STEP "fault: { kind: stop, node: node01, rate: 0.5 }\n",
+	       "t.yaml:4:", "has no 'rate'");
 	refuse(STEP "fault: { kind: stop }\n", "t.yaml:4:", "has no 'node'");
-	refuse(STEP "check: { on: node01, counter: evictions, is: 1 }\n", "t.yaml:4:",
-	       "no counter 'evictions'");
+	refuse(STEP "check: { on: node01, counter: evictions, is: 1 }\n",
+	       "t.yaml:4:", "no counter 'evictions'");
 }
 
 static void nodes_are_those_of_the_topology(void **state)
@@ -102,9 +106,10 @@ static void nodes_are_those_of_the_topology(void **state)
 	(void)state;
 	refuse(STEP "resolve: { on: node01, to: node33 }\n", "t.yaml:4:", "no node 'node33'");
 	refuse(STEP "resolve: { on: leaf1, to: node01 }\n", "t.yaml:4:", "'leaf1' is a switch");
-	refuse(STEP "fault: { kind: link_down, link: \"node01 -- node02\" }\n", "t.yaml:4:",
-	       "there is no link");
-	refuse(STEP "resolve: { on: node01, to: sm1, by: ip }\n", "t.yaml:4:", "has no IPv4 address");
+	refuse(STEP "fault: { kind: link_down, link: \"node01 -- node02\" }\n",
+	       "t.yaml:4:", "there is no link");
+	refuse(STEP "resolve: { on: node01, to: sm1, by: ip }\n",
+	       "t.yaml:4:", "has no IPv4 address");
 }
 
 static void what_cannot_be_is_refused(void **state)
@@ -113,23 +118,25 @@ static void what_cannot_be_is_refused(void **state)
 	refuse(STEP "{ at: 2s, resolve: { on: node01, to: node02 } }\n"
 		    "  - { at: 1s, resolve: { on: node01, to: node02 } }\n",
 	       "t.yaml:5:11:", "comes before the one above it");
-	refuse(STEP "resolve: { on: node01, to: node02 }\n    expect: { status: timed_out, mtu: 4096 }\n",
+	refuse(STEP "resolve: { on: node01, to: node02 }\n    expect: { status: timed_out, mtu: "
+		    "4096 }\n",
 	       "t.yaml:5:", "contradict each other");
 	refuse(STEP "resolve: { on: node01, to: node02 }\n    expect: { after: 2s, within: 1s }\n",
 	       "t.yaml:5:", "can never come so");
-	refuse(STEP "resolve: { on: node01, to: node02 }\n    expect: { cached: yes, sa_queries: 1 }\n",
+	refuse(STEP
+	       "resolve: { on: node01, to: node02 }\n    expect: { cached: yes, sa_queries: 1 }\n",
 	       "t.yaml:5:", "contradicts the queries");
 	refuse(STEP "resolve: { on: node01, to: node02 }\n    expect: { sa_queries: 3..1 }\n",
 	       "t.yaml:5:", "a count was expected");
 	refuse(STEP "resolve: { on: node01 }\n", "t.yaml:4:", "either 'to', nodes, or 'address'");
-	refuse(STEP "{ fault: { kind: groups_lost }, check: { drop: loss, is: 1 } }\n", "t.yaml:4:",
-	       "exactly one of");
+	refuse(STEP "{ fault: { kind: groups_lost }, check: { drop: loss, is: 1 } }\n",
+	       "t.yaml:4:", "exactly one of");
 	refuse(STEP "fault: { kind: loss, rate: 0.5, packets: [1] }\n", "t.yaml:4:", "contradict");
 	refuse(STEP "fault: { kind: loss, rate: 1.5 }\n", "t.yaml:4:", "a share above 0 up to 1");
 	refuse(HEAD, "t.yaml:1:1:", "says nothing");
 	refuse("scenario: x\nfinally: {}\n", "t.yaml:1:1:", "no 'topology'");
-	refuse("scenario: x\ntopology: /nowhere.yaml\nfinally: {}\n", "t.yaml:2:11:",
-	       "/nowhere.yaml: cannot be read");
+	refuse("scenario: x\ntopology: /nowhere.yaml\nfinally: {}\n",
+	       "t.yaml:2:11:", "/nowhere.yaml: cannot be read");
 }
 
 static void all_faults_are_told_at_once(void **state)
@@ -142,7 +149,8 @@ static void all_faults_are_told_at_once(void **state)
 				"finally: { within: soon }\n";
 
 	(void)state;
-	assert_int_equal(sim_scenario_parse("t.yaml", text, strlen(text), &scenario, &errors), -EINVAL);
+	assert_int_equal(sim_scenario_parse("t.yaml", text, strlen(text), &scenario, &errors),
+			 -EINVAL);
 	assert_int_equal(errors.count, 3);
 	sim_errors_free(&errors);
 }

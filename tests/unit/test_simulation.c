@@ -33,7 +33,8 @@ static struct sim_scenario *parse(const char *text)
 
 static struct sim_run_result run(const struct sim_scenario *scenario, uint64_t seed, FILE *trace)
 {
-	struct sim_run_options options = {.seed = seed, .trace = trace, .hash = true, .cancel_fd = -1};
+	struct sim_run_options options = {
+		.seed = seed, .trace = trace, .hash = true, .cancel_fd = -1};
 	struct sim_run_result result;
 	char why[512];
 
@@ -53,14 +54,13 @@ static struct sim_run_result run_text(const char *text)
 
 static void tells_what_came_instead(void **state)
 {
-	struct sim_run_result result =
-		run_text(HEAD "  - resolve: { on: node1, to: node2 }\n"
-			      "    expect: { status: success, mtu: 4096 }\n"
-			      "  - resolve: { on: node1, address: nobody }\n"
-			      "    expect: { status: success }\n"
-			      "  - at: 10s\n"
-			      "    resolve: { on: node1, to: node2 }\n"
-			      "    expect: { cached: no }\n");
+	struct sim_run_result result = run_text(HEAD "  - resolve: { on: node1, to: node2 }\n"
+						     "    expect: { status: success, mtu: 4096 }\n"
+						     "  - resolve: { on: node1, address: nobody }\n"
+						     "    expect: { status: success }\n"
+						     "  - at: 10s\n"
+						     "    resolve: { on: node1, to: node2 }\n"
+						     "    expect: { cached: no }\n");
 
 	(void)state;
 	assert_int_equal(result.outcomes[0].verdict, SIM_HELD);
