@@ -56,6 +56,7 @@ static const struct fault_shape {
 	[SIM_FAULT_JOIN_REFUSED] = {"join_refused", 0, BIT(NODE) | BIT(FOR) | BIT(STATUS)},
 	[SIM_FAULT_SM_FAIL_OVER] = {"sm_fail_over", BIT(NODE), BIT(LIDS)},
 	[SIM_FAULT_GROUPS_LOST] = {"groups_lost", 0, 0},
+	[SIM_FAULT_MLID_SHARED] = {"mlid_shared", 0, 0},
 	[SIM_FAULT_TREE_DELAY] = {"tree_delay", BIT(DELAY), BIT(FOR)},
 	[SIM_FAULT_PKEY] = {"pkey", BIT(NODE) | BIT(PKEY) | BIT(MEMBERSHIP), 0},
 };

@@ -260,6 +260,31 @@ static void lose_groups(struct simulation *simulation)
 	}
 }
 
+/* The first two ACM groups, of those that there are, become one for the switches. */
+static void share_mlid(struct simulation *simulation)
+{
+	const struct sim_subnet *subnet = sim_builtin_subnet(simulation->control);
+	struct acm_gid first = {0};
+	bool have_first = false;
+	uint8_t rate, mtu;
+
+	for (uint32_t i = 0; i < sim_subnet_group_count(subnet); i++) {
+		struct acm_mcmember record = sim_subnet_group(subnet, i)->record;
+
+		if (!acm_group_parse(&record.mgid, record.pkey, &rate, &mtu))
+			continue;
+		if (have_first) {
+			simulation->error =
+				sim_builtin_share_mlid(simulation->control, &first, &record.mgid);
+			return;
+		}
+		first = record.mgid;
+		have_first = true;
+	}
+	simulation_broken(simulation, "the scenario makes sense",
+			  "there are no two ACM groups that could share an MLID");
+}
+
 static void apply_to_subnet(struct simulation *simulation, const struct sim_fault_plan *plan)
 {
 	if (plan->kind == SIM_FAULT_SM_FAIL_OVER) {
@@ -270,6 +295,8 @@ static void apply_to_subnet(struct simulation *simulation, const struct sim_faul
 			plan->lids_reassigned ? SIM_LIDS_REASSIGNED : SIM_LIDS_KEPT);
 	} else if (plan->kind == SIM_FAULT_GROUPS_LOST) {
 		lose_groups(simulation);
+	} else if (plan->kind == SIM_FAULT_MLID_SHARED) {
+		share_mlid(simulation);
 	} else if (plan->kind == SIM_FAULT_TREE_DELAY) {
 		sim_builtin_set_tree_delay(simulation->control, plan->delay);
 	}
