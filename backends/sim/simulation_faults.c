@@ -444,7 +444,8 @@ static void draw_fault(struct simulation *simulation, uint64_t *state, struct si
 		SIM_FAULT_LOSS,         SIM_FAULT_DUPLICATION,  SIM_FAULT_DELAY,
 		SIM_FAULT_REORDERING,   SIM_FAULT_SA_SILENT,    SIM_FAULT_SA_SLOW,
 		SIM_FAULT_SA_BUSY,      SIM_FAULT_SA_ERROR,     SIM_FAULT_SA_TWICE,
-		SIM_FAULT_JOIN_REFUSED, SIM_FAULT_SM_FAIL_OVER, SIM_FAULT_GROUPS_LOST};
+		SIM_FAULT_JOIN_REFUSED, SIM_FAULT_SM_FAIL_OVER, SIM_FAULT_GROUPS_LOST,
+		SIM_FAULT_RESTART,      SIM_FAULT_RELOAD,       SIM_FAULT_TREE_DELAY};
 	const struct sim_topology *topology = simulation->topology;
 	uint64_t within = simulation->scenario->random_within;
 
@@ -455,11 +456,12 @@ static void draw_fault(struct simulation *simulation, uint64_t *state, struct si
 	plan->status = plan->kind == SIM_FAULT_JOIN_REFUSED ? 0x0200 : 0x0700;
 	plan->lids_reassigned = draw(state, 2);
 	plan->duration = 1 + draw(state, within / 2);
-	if (plan->kind <= SIM_FAULT_PAUSE || plan->kind == SIM_FAULT_SM_FAIL_OVER)
+	if (plan->kind <= SIM_FAULT_RELOAD || plan->kind == SIM_FAULT_SM_FAIL_OVER)
 		plan->nodes.count = 1;
 	else if (plan->kind == SIM_FAULT_LINK_DOWN)
 		plan->links.count = 1;
-	if (plan->kind == SIM_FAULT_SM_FAIL_OVER || plan->kind == SIM_FAULT_GROUPS_LOST)
+	if (plan->kind == SIM_FAULT_SM_FAIL_OVER || plan->kind == SIM_FAULT_GROUPS_LOST ||
+	    plan->kind == SIM_FAULT_RESTART || plan->kind == SIM_FAULT_RELOAD)
 		plan->duration = ACM_NEVER;
 	plan->nodes.nodes = malloc(sizeof(*plan->nodes.nodes));
 	plan->links.nodes = malloc(sizeof(*plan->links.nodes));
