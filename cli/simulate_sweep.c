@@ -201,6 +201,16 @@ static void show_progress(const struct state *state, const char *end)
 			state->done, state->total, state->failed, end);
 }
 
+static void drain(struct state *state)
+{
+	struct report report;
+	struct pollfd readable = {.fd = state->pipe[0], .events = POLLIN};
+
+	while (poll(&readable, 1, 0) > 0 &&
+	       read(state->pipe[0], &report, sizeof(report)) == sizeof(report))
+		take_report(state, &report);
+}
+
 /* A worker that died in a run fails that seed; another goes on behind it. */
 static void reap(struct state *state)
 {
@@ -212,6 +222,7 @@ static void reap(struct state *state)
 		if (!worker->pid || waitpid(worker->pid, &status, WNOHANG) != worker->pid)
 			continue;
 		worker->pid = 0;
+		drain(state); /* what it told before it ended */
 		if (!worker->running || state->interrupted)
 			continue;
 		snprintf(text, sizeof(text), "the process died in this run (%s %d)",
@@ -246,16 +257,6 @@ static void stop_workers(struct state *state)
 		waitpid(state->workers[i].pid, NULL, 0);
 		state->workers[i].pid = 0;
 	}
-}
-
-static void drain(struct state *state)
-{
-	struct report report;
-	struct pollfd readable = {.fd = state->pipe[0], .events = POLLIN};
-
-	while (poll(&readable, 1, 0) > 0 &&
-	       read(state->pipe[0], &report, sizeof(report)) == sizeof(report))
-		take_report(state, &report);
 }
 
 static void supervise(struct state *state)
