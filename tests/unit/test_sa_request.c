@@ -13,6 +13,25 @@
 static const struct acm_gid source = {{0xfe, 0x80, [15] = 1}};
 static const struct acm_gid target = {{0xfe, 0x80, [15] = 2}};
 
+/* Compared as they go out: the padding of a structure is anything. */
+static void assert_same_path(const struct acm_path *a, const struct acm_path *b)
+{
+	uint8_t mad_a[ACM_MAD_LENGTH], mad_b[ACM_MAD_LENGTH];
+
+	acm_sa_encode_path_get(a, 1, mad_a);
+	acm_sa_encode_path_get(b, 1, mad_b);
+	assert_memory_equal(mad_a, mad_b, ACM_MAD_LENGTH);
+}
+
+static void assert_same_member(const struct acm_mcmember *a, const struct acm_mcmember *b)
+{
+	uint8_t record_a[ACM_SA_MCMEMBER_LENGTH] = {0}, record_b[ACM_SA_MCMEMBER_LENGTH] = {0};
+
+	acm_sa_store_mcmember(a, record_a);
+	acm_sa_store_mcmember(b, record_b);
+	assert_memory_equal(record_a, record_b, ACM_SA_MCMEMBER_LENGTH);
+}
+
 static void a_path_request_comes_back(void **state)
 {
 	struct acm_path path = {.sgid = source,
@@ -35,7 +54,7 @@ static void a_path_request_comes_back(void **state)
 	assert_int_equal(request.components, ACM_SA_PATH_SGID | ACM_SA_PATH_DGID |
 						     ACM_SA_PATH_PKEY | ACM_SA_PATH_MTU |
 						     ACM_SA_PATH_REVERSIBLE | ACM_SA_PATH_COUNT);
-	assert_memory_equal(&request.path, &path, sizeof(path));
+	assert_same_path(&request.path, &path);
 	assert_false(request.raw_traffic);
 }
 
@@ -75,7 +94,7 @@ static void a_join_comes_back(void **state)
 	acm_sa_encode_join(&member, 7, mad);
 	assert_int_equal(acm_sa_decode_request(mad, sizeof(mad), &request), 0);
 	assert_int_equal(request.method, ACM_SA_METHOD_SET);
-	assert_memory_equal(&request.member, &member, sizeof(member));
+	assert_same_member(&request.member, &member);
 	assert_int_equal(request.member_mtu_selector, 2);
 	assert_int_equal(request.member_rate_selector, 2);
 }
@@ -117,7 +136,7 @@ static void answers_are_read_by_the_other_side(void **state)
 	assert_int_equal(header.tid, 9);
 	assert_int_equal(header.record_length, ACM_SA_MCMEMBER_LENGTH);
 	assert_int_equal(acm_sa_decode_mcmember(answer, sizeof(answer), &read), 0);
-	assert_memory_equal(&read, &member, sizeof(member));
+	assert_same_member(&read, &member);
 }
 
 int main(void)
