@@ -49,6 +49,7 @@ int acm_engine_config_check(const struct acm_engine_config *config, const char *
 		{ acm_mtu_bytes(config->min_mtu) != 0, "min_mtu" },
 		{ acm_rate_tenths_gbps(config->min_rate) != 0, "min_rate" },
 		{ between(config->route_protocol, ACM_ROUTE_SA, ACM_ROUTE_ACM), "route_protocol" },
+		{ between(config->compat, ACM_COMPAT_NONE, ACM_COMPAT_IBACM), "compat" },
 		{ config->memory_budget >= 4096, "memory_budget" },
 		{ config->request_limit >= 1, "request_limit" },
 		{ config->join_backoff_min >= ACM_NSEC_PER_MSEC, "join_backoff_min" },

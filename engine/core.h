@@ -16,6 +16,7 @@
 #include "action_queue.h"
 #include "deadlines.h"
 #include "destination_cache.h"
+#include "policy.h"
 #include "random.h"
 #include "slot_table.h"
 
@@ -137,6 +138,14 @@ enum acm_lookup_phase {
 	ACM_LOOKUP_ROUTE,   /* the SA is asked */
 };
 
+/* The answer to a peer that gets it when the route to it is known. */
+struct acm_owed_answer {
+	uint64_t tid;
+	uint32_t qpn; /* 0: none is owed */
+	struct acm_gid mgid;
+	struct acm_address asked; /* this node's, for the trace */
+};
+
 /* The resolution of one destination that is under way. */
 struct acm_lookup {
 	struct acm_timer retry;
@@ -153,6 +162,7 @@ struct acm_lookup {
 	uint64_t cookie;
 	uint64_t tid;
 	uint64_t sent; /* when the current try was */
+	struct acm_owed_answer owed;
 	uint8_t phase; /* enum acm_lookup_phase */
 	uint8_t tries;
 	struct acm_address source;
@@ -180,6 +190,7 @@ struct acm_local_fact {
 struct acm_engine {
 	struct acm_allocator allocator;
 	struct acm_engine_config config;
+	struct acm_policy policy;
 	struct acm_random random;
 	struct acm_hash_key hash_key;
 	uint64_t now;
@@ -400,5 +411,7 @@ void acm_reply_account(struct acm_engine *engine, struct acm_endpoint *endpoint,
 
 /* responder.c */
 void acm_datagram_take(struct acm_engine *engine, const struct acm_datagram_received *datagram);
+/* The route to the peer that a look-up owes an answer is known. */
+void acm_responder_pay(struct acm_engine *engine, const struct acm_lookup *lookup);
 
 #endif

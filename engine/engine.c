@@ -38,6 +38,7 @@ int acm_engine_create(const struct acm_engine_config *config, const struct acm_a
 		return -ENOMEM;
 	engine->allocator = *allocator;
 	engine->config = *config;
+	engine->policy = acm_policy_of(&engine->config);
 	acm_random_seed(&engine->random, config->seed);
 	engine->hash_key.k0 = acm_random_next(&engine->random);
 	engine->hash_key.k1 = acm_random_next(&engine->random);
@@ -45,7 +46,7 @@ int acm_engine_create(const struct acm_engine_config *config, const struct acm_a
 	acm_action_queue_init(&engine->actions, &engine->allocator);
 	acm_slot_table_init(&engine->slots, &engine->allocator);
 	acm_destination_cache_init(&engine->cache, &engine->allocator, &engine->hash_key,
-				   config->memory_budget);
+				   engine->config.memory_budget);
 	engine->cache.evicted = evicted;
 	engine->cache.context = engine;
 	if (acm_deadlines_register(&engine->deadlines, &engine->repair, ACM_TIMER_REPAIR)) {
@@ -110,7 +111,10 @@ uint64_t acm_engine_phase_time(const struct acm_engine *engine, const struct acm
 	return one * (engine->config.retries + 1);
 }
 
-/* Each try waits twice as long as the one before: a lost packet costs little, the sum is fixed. */
+/*
+ * Each try waits twice as long as the one before: a lost packet costs little, the sum is fixed. With
+ * even tries the sum is the same.
+ */
 uint64_t acm_engine_try_time(struct acm_engine *engine, const struct acm_port *port,
 			     uint32_t attempt)
 {
@@ -118,6 +122,8 @@ uint64_t acm_engine_try_time(struct acm_engine *engine, const struct acm_port *p
 	uint64_t shares = (UINT64_C(1) << (engine->config.retries + 1)) - 1;
 	uint64_t mine = whole / shares << attempt;
 
+	if (engine->policy.even_tries)
+		return whole / (engine->config.retries + 1);
 	/* The last one takes what is left, so that jitter does not lengthen the whole. */
 	return attempt == engine->config.retries ? mine - mine / 8
 						 : acm_random_jitter(&engine->random, mine);

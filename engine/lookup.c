@@ -116,8 +116,9 @@ struct acm_lookup *acm_lookup_of(struct acm_engine *engine, struct acm_endpoint 
 	if (lookup->next)
 		lookup->next->previous = lookup;
 	endpoint->lookups = lookup;
-	acm_deadlines_arm(&engine->deadlines, &lookup->bound,
-			  engine->now + 2 * acm_engine_phase_time(engine, endpoint->port));
+	if (!engine->policy.unbounded)
+		acm_deadlines_arm(&engine->deadlines, &lookup->bound,
+				  engine->now + 2 * acm_engine_phase_time(engine, endpoint->port));
 	return lookup;
 }
 
@@ -224,7 +225,10 @@ static void pump(struct acm_engine *engine, struct acm_endpoint *endpoint)
 		endpoint->fresh++;
 		lookup->phase = ACM_LOOKUP_FRESH;
 		send_try(engine, lookup);
-		acm_deadlines_arm(&engine->deadlines, &lookup->retry, engine->now + FRESH_TIME);
+		acm_deadlines_arm(&engine->deadlines, &lookup->retry,
+				  engine->policy.window_until_answered
+					  ? try_ends(engine, lookup)
+					  : engine->now + FRESH_TIME);
 	}
 }
 
@@ -277,6 +281,8 @@ void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup,
 		}
 	}
 	answer_waiters(engine, lookup, status);
+	if (status == ACM_STATUS_OK && lookup->owed.qpn)
+		acm_responder_pay(engine, lookup);
 	acm_slot_table_remove(&engine->slots, lookup->cookie);
 	unregister_timers(engine, lookup, 3);
 	*(lookup->previous ? &lookup->previous->next : &endpoint->lookups) = lookup->next;
@@ -364,7 +370,7 @@ void acm_lookups_ask_anew(struct acm_engine *engine, struct acm_endpoint *endpoi
 
 void acm_lookup_expired(struct acm_engine *engine, struct acm_lookup *lookup)
 {
-	if (lookup->phase == ACM_LOOKUP_FRESH) {
+	if (lookup->phase == ACM_LOOKUP_FRESH && !engine->policy.window_until_answered) {
 		lookup->endpoint->fresh--;
 		lookup->phase = ACM_LOOKUP_SENT;
 		acm_deadlines_arm(&engine->deadlines, &lookup->retry, try_ends(engine, lookup));
@@ -375,7 +381,7 @@ void acm_lookup_expired(struct acm_engine *engine, struct acm_lookup *lookup)
 		send_try(engine, lookup);
 		acm_deadlines_arm(&engine->deadlines, &lookup->retry, try_ends(engine, lookup));
 	} else {
-		lookup->phase = ACM_LOOKUP_NEW;
+		withdraw(engine, lookup);
 		ask_address(engine, lookup);
 	}
 }
@@ -481,7 +487,7 @@ static void refused(struct acm_engine *engine, struct acm_lookup *lookup, enum a
 
 	if (!by_path(lookup) && moved)
 		lookup->destination->address_known = ACM_UNKNOWN;
-	if (by_path(lookup) || !moved || lookup->tries) {
+	if (by_path(lookup) || !moved || lookup->tries || engine->policy.refusals_final) {
 		acm_lookup_finish(engine, lookup, status);
 		return;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Datagrams from other nodes. A request is answered at once from what the datagram itself carries: who
- * sent it, and in which groups it can be reached. No SA is asked to say hello.
+ * sent it, and in which groups it can be reached. No SA is asked to say hello, unless the policy says
+ * so.
  */
 #include "core.h"
 #include "memory.h"
@@ -31,24 +32,51 @@ static const struct acm_group *best_group(const struct acm_endpoint *endpoint,
 	return group;
 }
 
+/* All but where it goes; NULL: as if it had been lost on the way. */
+static struct acm_datagram *new_answer(struct acm_engine *engine, const struct acm_message *answer)
+{
+	struct acm_queued_action *queued = acm_action_queue_push(&engine->actions, ACM_ACTION_SEND);
+
+	if (!queued)
+		return NULL;
+	acm_message_encode(answer, queued->bytes);
+	queued->action.send.cookie = 0;
+	acm_engine_count(engine, NULL, ACM_COUNTER_ANSWERED);
+	return &queued->action.send.datagram;
+}
+
+static void trace_answered(struct acm_engine *engine, const struct acm_endpoint *endpoint,
+			   const struct acm_address *asker, const struct acm_address *asked,
+			   uint16_t lid)
+{
+	struct acm_trace *trace = acm_engine_trace(engine, ACM_TRACE_ANSWERED);
+
+	if (!trace)
+		return;
+	trace->endpoint = endpoint->id;
+	trace->source = *asker;
+	trace->destination = *asked;
+	trace->lid = lid;
+}
+
 static void send_answer(struct acm_engine *engine, const struct acm_endpoint *endpoint,
 			const struct acm_datagram_received *from, const struct acm_message *request,
 			const struct acm_group *group)
 {
-	struct acm_queued_action *queued = acm_action_queue_push(&engine->actions, ACM_ACTION_SEND);
 	struct acm_message answer = { .answer = true,
 				      .tid = request->tid,
-				      .destination = request->destination,
-				      .source = request->source,
 				      .gid_count = 1,
 				      .gids = { group->mgid } };
-	struct acm_trace *trace;
+	struct acm_datagram *datagram;
 
-	if (!queued)
-		return; /* as if it had been lost on the way */
-	acm_message_encode(&answer, queued->bytes);
-	queued->action.send.cookie = 0;
-	queued->action.send.datagram = (struct acm_datagram){
+	if (!engine->policy.bare_answers) {
+		answer.destination = request->destination;
+		answer.source = request->source;
+	}
+	datagram = new_answer(engine, &answer);
+	if (!datagram)
+		return;
+	*datagram = (struct acm_datagram){
 		.endpoint = endpoint->id,
 		.dlid = from->slid,
 		.sl = from->sl,
@@ -60,14 +88,39 @@ static void send_answer(struct acm_engine *engine, const struct acm_endpoint *en
 		.traffic_class = group->record.traffic_class,
 		.length = ACM_DATAGRAM_MAX,
 	};
-	acm_engine_count(engine, NULL, ACM_COUNTER_ANSWERED);
-	trace = acm_engine_trace(engine, ACM_TRACE_ANSWERED);
-	if (trace) {
-		trace->endpoint = endpoint->id;
-		trace->source = request->source;
-		trace->destination = request->destination;
-		trace->lid = from->slid;
-	}
+	trace_answered(engine, endpoint, &request->source, &request->destination, from->slid);
+}
+
+void acm_responder_pay(struct acm_engine *engine, const struct acm_lookup *lookup)
+{
+	const struct acm_destination *peer = lookup->destination;
+	const struct acm_group *group = joined_group(lookup->endpoint, &lookup->owed.mgid);
+	struct acm_message answer = { .answer = true,
+				      .tid = lookup->owed.tid,
+				      .gid_count = 1,
+				      .gids = { lookup->owed.mgid } };
+	struct acm_address asker = { .type = peer->key_type, .length = peer->key_length };
+	struct acm_datagram *datagram;
+
+	if (!group)
+		return; /* left meanwhile */
+	datagram = new_answer(engine, &answer);
+	if (!datagram)
+		return;
+	*datagram = (struct acm_datagram){
+		.endpoint = lookup->endpoint->id,
+		.dlid = peer->dlid,
+		.sl = peer->sl,
+		.path_bits = (uint8_t)(peer->slid - lookup->endpoint->port->facts.lid),
+		.qpn = lookup->owed.qpn,
+		.qkey = ACM_QKEY,
+		.dgid = peer->gid,
+		.hop_limit = ANSWER_HOP_LIMIT,
+		.traffic_class = group->record.traffic_class,
+		.length = ACM_DATAGRAM_MAX,
+	};
+	memcpy(asker.data, peer->key, asker.length);
+	trace_answered(engine, lookup->endpoint, &asker, &lookup->owed.asked, peer->dlid);
 }
 
 static void trace_peer(struct acm_engine *engine, enum acm_trace_type type,
@@ -110,6 +163,36 @@ static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoin
 	acm_lookup_learn(engine, endpoint, destination, from, group);
 }
 
+/* As the reference daemon: the SA is asked for the way back first, unless that is known. */
+static void answer_by_path(struct acm_engine *engine, struct acm_endpoint *endpoint,
+			   const struct acm_datagram_received *from,
+			   const struct acm_message *message, const struct acm_group *group)
+{
+	const struct acm_address *asker = &message->source;
+	struct acm_key key = { endpoint->id, asker->type, asker->length, asker->data };
+	struct acm_destination *peer = acm_destination_cache_find(&engine->cache, &key);
+	const struct acm_path anything = { 0 };
+	struct acm_lookup *lookup;
+	bool under_way;
+
+	if (!peer)
+		return; /* there was no memory for it */
+	if (!peer->lookup && acm_destination_has_route(engine, endpoint, peer)) {
+		send_answer(engine, endpoint, from, message, group);
+		return;
+	}
+	under_way = peer->lookup != NULL;
+	lookup = acm_lookup_of(engine, endpoint, peer, &message->destination, &anything);
+	if (!lookup)
+		return;
+	lookup->owed = (struct acm_owed_answer){ .tid = message->tid,
+						 .qpn = from->source_qpn,
+						 .mgid = group->mgid,
+						 .asked = message->destination };
+	if (!under_way)
+		acm_lookup_run(engine, lookup);
+}
+
 static void take_request(struct acm_engine *engine, struct acm_endpoint *endpoint,
 			 const struct acm_datagram_received *from, const struct acm_message *message)
 {
@@ -129,10 +212,12 @@ static void take_request(struct acm_engine *engine, struct acm_endpoint *endpoin
 	learn_source(engine, endpoint, from, &message->source, group);
 	if (!acm_local_address_is_of(endpoint, &message->destination))
 		return;
-	if (group)
-		send_answer(engine, endpoint, from, message, group);
-	else
+	if (!group)
 		acm_engine_trace_dropped(engine, endpoint->id, "no group in common");
+	else if (engine->policy.path_before_answer)
+		answer_by_path(engine, endpoint, from, message, group);
+	else
+		send_answer(engine, endpoint, from, message, group);
 }
 
 static bool answers(const struct acm_lookup *lookup, const struct acm_message *message)

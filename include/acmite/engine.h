@@ -27,6 +27,11 @@ enum acm_route_protocol {
 	ACM_ROUTE_ACM, /* the chosen group's attributes with the peer's LID and GID */
 };
 
+enum acm_compat {
+	ACM_COMPAT_NONE,
+	ACM_COMPAT_IBACM, /* as the reference daemon where that differs: see policy.h, docs/acmited.md */
+};
+
 struct acm_engine_config {
 	uint64_t seed;		   /* transaction ids, jitter, hash keys */
 	uint64_t address_life;	   /* ns, ACM_NEVER: does not expire */
@@ -40,6 +45,7 @@ struct acm_engine_config {
 	uint8_t min_mtu;	   /* code */
 	uint8_t min_rate;	   /* code */
 	enum acm_route_protocol route_protocol;
+	enum acm_compat compat;	   /* IBACM overrides depths, negative_life and memory_budget */
 	bool loopback;		   /* answer for own addresses without traffic */
 	uint64_t memory_budget;	   /* bytes for destinations; the least recently used leave first */
 	uint32_t request_limit;	   /* most requests waiting at once; more get ACM_STATUS_ENOMEM */

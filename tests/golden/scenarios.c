@@ -339,6 +339,23 @@ static void play_two_claims(struct cluster *cluster)
 	ask(cluster, 1, "twice");
 }
 
+static void configure_compat(struct acm_engine_config *config)
+{
+	config->compat = ACM_COMPAT_IBACM;
+}
+
+static void play_dead_in_front(struct cluster *cluster)
+{
+	begin(cluster);
+	say(cluster, "one client asks for a node that is dead, the next for one that lives");
+	cluster_ask(cluster, 1, "dead");
+	cluster_ask(cluster, 1, "node2");
+	cluster_run_for(cluster, SEC);
+	say(cluster, "and another asks for the dead one again");
+	cluster_ask(cluster, 1, "dead");
+	cluster_run_for(cluster, SEC);
+}
+
 const struct scenario scenarios[] = {
 	{"start", "A node finds its place, and leaves it", 1, NULL, play_start},
 	{"cold_resolution", "A name that nobody knows yet: one multicast, one answer, one SA query",
@@ -370,6 +387,9 @@ const struct scenario scenarios[] = {
 	{"cancelled", "A client that goes away", 2, NULL, play_cancelled},
 	{"expiry", "Addresses and routes grow old, each on its own", 2, configure_short_life,
 	 play_expiry},
+	{"dead_in_front", "A dead destination in front of a live one", 2, NULL, play_dead_in_front},
+	{"dead_in_front_ibacm", "The same with engines that behave as the reference daemon", 2,
+	 configure_compat, play_dead_in_front},
 	{"two_claims", "Of two nodes that claim a name the first to answer has it", 3, NULL,
 	 play_two_claims},
 };
