@@ -251,6 +251,17 @@ static bool set_memory_budget(struct options *options, const char *value)
 	return true;
 }
 
+static bool set_compat(struct options *options, const char *value)
+{
+	if (!strcasecmp(value, "ibacm"))
+		options->engine.compat = ACM_COMPAT_IBACM;
+	else if (!strcasecmp(value, "none"))
+		options->engine.compat = ACM_COMPAT_NONE;
+	else
+		return false;
+	return true;
+}
+
 static bool set_min_mtu(struct options *options, const char *value)
 {
 	uint32_t bytes;
@@ -346,6 +357,7 @@ static const struct option table[] = {
 	{"recv_depth", set_recv_depth, "a number from 1 to 65536", NULL},
 	{"request_limit", set_request_limit, "a number from 1 to 10000000", NULL},
 	{"memory_budget", set_memory_budget, "MiB from 1 to 1048576", NULL},
+	{"compat", set_compat, "ibacm or none", NULL},
 	{"min_mtu", set_min_mtu, "256, 512, 1024, 2048 or 4096", NULL},
 	{"min_rate", set_min_rate, "an InfiniBand rate in Gb/s (2.5, 10, 20, 40, 56, 100, ...)",
 	 NULL},

@@ -79,6 +79,7 @@ static void test_every_name(void **state)
 		  "recv_depth 64\n"
 		  "request_limit 5\n"
 		  "memory_budget 2\n"
+		  "compat ibacm\n"
 		  "min_mtu 4096\n"
 		  "min_rate 2.5\n"
 		  "route_preload none\n"
@@ -106,6 +107,7 @@ static void test_every_name(void **state)
 	assert_int_equal(r.options.engine.recv_depth, 64);
 	assert_int_equal(r.options.engine.request_limit, 5);
 	assert_int_equal(r.options.engine.memory_budget, 2 << 20);
+	assert_int_equal(r.options.engine.compat, ACM_COMPAT_IBACM);
 	assert_int_equal(r.options.engine.min_mtu, 5);
 	assert_int_equal(r.options.engine.min_rate, acm_rate_code(25));
 	assert_true(r.options.ips_in_address_file);
@@ -185,6 +187,8 @@ static void test_bad_values(void **state)
 		"sa_depth 65",
 		"send_depth 2",
 		"recv_depth 0",
+		"compat opensm",
+		"compat 1",
 		"min_mtu 1500",
 		"min_mtu 5",
 		"min_rate 11",
