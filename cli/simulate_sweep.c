@@ -292,9 +292,29 @@ static void summarise(const struct state *state)
 			      state->first_failing, NULL);
 }
 
+/* Counters that must be seen, and were in no run: what the sweep was to look for did not happen. */
+static bool lacks(const struct state *state)
+{
+	uint64_t wanted = 0;
+	bool missing = false;
+
+	for (uint32_t i = 0; i < state->sweep->scenario_count; i++)
+		wanted |= state->sweep->scenarios[i]->sometimes;
+	for (int i = 0; i < ACM_COUNTER_COUNT; i++) {
+		if (!(wanted >> i & 1) || state->seen[i] || state->interrupted)
+			continue;
+		printf("no run has seen any %s, which the scenario expects sometimes: more seeds, "
+		       "or an engine that does it, are needed\n",
+		       acm_counter_name((enum acm_counter)i));
+		missing = true;
+	}
+	return missing;
+}
+
 int simulate_sweep_run(const struct simulate_sweep *sweep)
 {
 	struct state state = {.sweep = sweep};
+	bool missing;
 
 	state.total = (sweep->last - sweep->first + 1) * sweep->scenario_count;
 	state.workers = calloc(sweep->jobs, sizeof(*state.workers));
@@ -309,8 +329,9 @@ int simulate_sweep_run(const struct simulate_sweep *sweep)
 	}
 	supervise(&state);
 	summarise(&state);
+	missing = lacks(&state);
 	close(state.pipe[0]);
 	close(state.pipe[1]);
 	free(state.workers);
-	return state.failed || state.interrupted ? EXIT_FAILED : EXIT_OK;
+	return state.failed || state.interrupted || missing ? EXIT_FAILED : EXIT_OK;
 }

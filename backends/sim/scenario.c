@@ -38,7 +38,7 @@ void sim_scenario_free(struct sim_scenario *scenario)
 
 /* ---- reading ---- */
 
-enum { SCENARIO, TOPOLOGY, SEED, START, MLIDS, OPTIONS, RANDOM, STEPS, FINALLY, KEYS };
+enum { SCENARIO, TOPOLOGY, SEED, START, MLIDS, OPTIONS, RANDOM, SOMETIMES, STEPS, FINALLY, KEYS };
 
 /* Beside the scenario's file, unless the path is absolute. */
 static char *path_beside(const char *file, const char *path)
@@ -115,6 +115,28 @@ static void read_random(struct scenario_reader *reader, yaml_node_t *map)
 	scenario_read_duration(reader, values[1], "within", &scenario->random_within);
 }
 
+static void read_sometimes(struct scenario_reader *reader, yaml_node_t *list)
+{
+	size_t count = sim_document_items(&reader->document, list, "sometimes");
+
+	for (size_t i = 0; i < count; i++) {
+		yaml_node_t *item = sim_document_item(&reader->document, list, i);
+		const char *text = sim_document_text(&reader->document, item, "a counter");
+		uint32_t counter = 0;
+
+		while (text && counter < ACM_COUNTER_COUNT &&
+		       strcmp(acm_counter_name((enum acm_counter)counter), text) != 0)
+			counter++;
+		if (text && counter < ACM_COUNTER_COUNT)
+			reader->scenario->sometimes |= UINT64_C(1) << counter;
+		else if (text)
+			sim_fault_add(reader->faults, sim_document_place(item),
+				      "there is no counter '%s', one such as retries, coalesced "
+				      "or negative_cache was expected",
+				      text);
+	}
+}
+
 static void read_name(struct scenario_reader *reader, const yaml_node_t *root,
 		      const yaml_node_t *node)
 {
@@ -133,9 +155,9 @@ static void read_name(struct scenario_reader *reader, const yaml_node_t *root,
 
 static void read_scenario(struct scenario_reader *reader)
 {
-	static const char *const keys[KEYS] = {"scenario", "topology",       "seed",
-					       "start",    "multicast_lids", "options",
-					       "random",   "steps",          "finally"};
+	static const char *const keys[KEYS] = {"scenario",       "topology", "seed",   "start",
+					       "multicast_lids", "options",  "random", "sometimes",
+					       "steps",          "finally"};
 	static const struct sim_word starts[] = {{"ready", 0}, {"cold", 1}, {NULL, 0}};
 	struct sim_scenario *scenario = reader->scenario;
 	yaml_node_t *root = sim_document_root(&reader->document);
@@ -156,6 +178,7 @@ static void read_scenario(struct scenario_reader *reader)
 		return; /* nothing else can be told */
 	scenario_read_options(reader, values[OPTIONS]);
 	read_random(reader, values[RANDOM]);
+	read_sometimes(reader, values[SOMETIMES]);
 	scenario_read_steps(reader, values[STEPS]);
 	read_finally(reader, values[FINALLY]);
 	if (!scenario->step_count && !scenario->has_finally)

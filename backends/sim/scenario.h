@@ -129,10 +129,11 @@ struct sim_scenario {
 	char *topology_path;
 	struct sim_topology *topology;
 	uint64_t seed;
-	bool cold;              /* times count from the start of the nodes, not from readiness */
-	uint32_t mlid_count;    /* multicast LIDs of the built-in subnet manager; 0: its default */
-	uint32_t random_faults; /* drawn from the seed, besides the steps */
-	uint64_t random_within; /* ns in which they begin and end */
+	bool cold;           /* times count from the start of the nodes, not from readiness */
+	uint32_t mlid_count; /* multicast LIDs of the built-in subnet manager; 0: its default */
+	uint64_t sometimes; /* 1 << enum acm_counter: in a sweep some run must count each of them */
+	uint32_t random_faults;             /* drawn from the seed, besides the steps */
+	uint64_t random_within;             /* ns in which they begin and end */
 	struct acm_engine_config config;    /* of nodes without an own */
 	struct acm_engine_config **configs; /* by node, NULL: `config` */
 	uint32_t step_count;

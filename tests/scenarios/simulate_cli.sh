@@ -47,6 +47,10 @@ gives 2 '--control is builtin or ibsim' --control hardware "$scratch/holds.yaml"
 gives 2 "a scenario's file is missing"
 gives 1 'cannot be written' --trace "$scratch/no/where" "$scratch/holds.yaml"
 
+sed 's/^finally.*/sometimes: [evicted]/' "$scratch/holds.yaml" >"$scratch/never.yaml"
+gives 0 '1 hold' "$scratch/never.yaml"
+gives 1 'no run has seen any evicted' --seeds 1..3 "$scratch/never.yaml"
+
 # With a file that is wrong nothing is run.
 if "$acmite" simulate "$scratch/holds.yaml" "$scratch/wrong.yaml" 2>/dev/null | grep -q hold; then
 	echo 'a scenario was run although another file is wrong'
