@@ -13,8 +13,10 @@
 #define READY_MOST (120 * ACM_NSEC_PER_SEC)
 /* Under ibsim only the tables tell: no change for so long. */
 #define SETTLE_TIME (500 * ACM_NSEC_PER_MSEC)
-#define EVENTS_MOST UINT64_C(200000000)
-#define TURNS_MOST  1000000u /* at one time */
+/* Of a client in a random run that goes away before all tries are over. */
+#define DRAWN_PATIENCE (20 * ACM_NSEC_PER_MSEC)
+#define EVENTS_MOST    UINT64_C(200000000)
+#define TURNS_MOST     1000000u /* at one time */
 
 /* ---- what the parts share ---- */
 
@@ -168,9 +170,15 @@ static void ask_drawn(struct simulation *simulation, uint32_t drawn)
 	const struct sim_topology *topology = simulation->topology;
 	uint32_t from = drawn % topology->host_count;
 	uint32_t to = drawn / topology->host_count % topology->host_count;
+	uint32_t request = simulation->asked_count;
 
-	simulation_ask_pair(simulation, topology->switch_count + from, topology->switch_count + to,
-			    false);
+	if (simulation_ask_pair(simulation, topology->switch_count + from,
+				topology->switch_count + to, false) &&
+	    (drawn >> 24) % 4 == 0) /* a client that does not wait */
+		simulation_schedule(simulation,
+				    (struct sim_due){.time = simulation->now + DRAWN_PATIENCE,
+						     .kind = SIM_DUE_CANCEL,
+						     .index = request});
 }
 
 static void do_due(struct simulation *simulation)
