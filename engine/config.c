@@ -6,28 +6,27 @@
 
 void acm_engine_config_default(struct acm_engine_config *config)
 {
-	*config = (struct acm_engine_config){
-		.seed = 1,
-		.address_life = 1440 * 60 * ACM_NSEC_PER_SEC,
-		.route_life = ACM_NEVER,
-		.negative_life = 10 * ACM_NSEC_PER_SEC,
-		.timeout = 2000 * ACM_NSEC_PER_MSEC,
-		.retries = 2,
-		.resolve_depth = 64,
-		.sa_depth = 64,
-		.recv_depth = 1024,
-		.min_mtu = acm_mtu_code(2048),
-		.min_rate = acm_rate_code(100),
-		.route_protocol = ACM_ROUTE_SA,
-		.loopback = true,
-		.memory_budget = 64 << 20,
-		.request_limit = 65536,
-		.join_backoff_min = 100 * ACM_NSEC_PER_MSEC,
-		.join_backoff_max = 30 * ACM_NSEC_PER_SEC,
-		.join_verify = 300 * ACM_NSEC_PER_SEC,
-		.trace_mask = UINT64_MAX,
-		.provider = "acmite",
-	};
+	memset(config, 0, sizeof(*config)); /* the padding too: configurations are compared as a whole */
+	config->seed = 1;
+	config->address_life = 1440 * 60 * ACM_NSEC_PER_SEC;
+	config->route_life = ACM_NEVER;
+	config->negative_life = 10 * ACM_NSEC_PER_SEC;
+	config->timeout = 2000 * ACM_NSEC_PER_MSEC;
+	config->retries = 2;
+	config->resolve_depth = 64;
+	config->sa_depth = 64;
+	config->recv_depth = 1024;
+	config->min_mtu = acm_mtu_code(2048);
+	config->min_rate = acm_rate_code(100);
+	config->route_protocol = ACM_ROUTE_SA;
+	config->loopback = true;
+	config->memory_budget = 64 << 20;
+	config->request_limit = 65536;
+	config->join_backoff_min = 100 * ACM_NSEC_PER_MSEC;
+	config->join_backoff_max = 30 * ACM_NSEC_PER_SEC;
+	config->join_verify = 300 * ACM_NSEC_PER_SEC;
+	config->trace_mask = UINT64_MAX;
+	memcpy(config->provider, "acmite", sizeof("acmite"));
 }
 
 static bool between(uint64_t value, uint64_t least, uint64_t most)
