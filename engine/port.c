@@ -200,8 +200,15 @@ void acm_port_reregister(struct acm_engine *engine, uint32_t number)
 	if (!port || !acm_port_active(port))
 		return;
 	for (struct acm_endpoint *at = engine->endpoints; at; at = at->next) {
+		if (at->port != port)
+			continue;
+		/* The SM that asks may be another, with other LIDs for other ports. */
+		at->route_epoch++;
+		if (engine->config.route_protocol == ACM_ROUTE_ACM)
+			at->address_epoch++;
+		acm_lookups_ask_anew(engine, at);
 		/* One that is being opened joins when it is. */
-		if (at->port != port || at->state != ACM_ENDPOINT_OPEN)
+		if (at->state != ACM_ENDPOINT_OPEN)
 			continue;
 		for (uint8_t i = 0; i < at->group_count; i++)
 			acm_group_join(engine, &at->groups[i]);

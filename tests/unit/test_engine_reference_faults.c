@@ -212,6 +212,29 @@ static void a_new_sm_is_joined_anew_and_asked_anew(void **state)
 	cluster_destroy(&cluster);
 }
 
+/* 7: another SM, which keeps this node's LID and moves the peer's */
+static void a_reregister_makes_routes_new(void **state)
+{
+	struct acm_event event = {.type = ACM_EVENT_REREGISTER};
+	struct cluster cluster = {0};
+	uint64_t id;
+
+	(void)state;
+	cluster_init(&cluster, 2, &config);
+	cluster_start(&cluster);
+	cluster_ask(&cluster, 1, "node2");
+	cluster_run_for(&cluster, ACM_NSEC_PER_MSEC);
+	cluster_port(&cluster, 2)->lid = 40;
+	cluster_port_changed(&cluster, 2);
+	cluster_step(&cluster, 1, event);
+	cluster_run_for(&cluster, ACM_NSEC_PER_MSEC);
+	id = cluster_ask(&cluster, 1, "node2");
+	cluster_run_for(&cluster, ACM_NSEC_PER_MSEC);
+	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_OK);
+	assert_int_equal(cluster_answer(&cluster, id)->reply.path.dlid, 40);
+	cluster_destroy(&cluster);
+}
+
 /* 7: a question to the SM that is gone is put to the one that came */
 static void silent_old_sm(struct cluster *cluster, struct cluster_sa_query *query)
 {
@@ -475,6 +498,7 @@ int main(void)
 		cmocka_unit_test_setup(names_are_one_in_any_case, reset),
 		cmocka_unit_test_setup(a_changed_lid_makes_routes_new, reset),
 		cmocka_unit_test_setup(a_new_sm_is_joined_anew_and_asked_anew, reset),
+		cmocka_unit_test_setup(a_reregister_makes_routes_new, reset),
 		cmocka_unit_test_setup(a_route_under_way_is_asked_of_the_new_sm, reset),
 		cmocka_unit_test_setup(a_removed_partition_takes_its_routes_along, reset),
 		cmocka_unit_test_setup(a_changed_gid_is_the_new_source, reset),
