@@ -353,6 +353,10 @@ struct acm_lookup *acm_lookup_by_tid(const struct acm_engine *engine, uint64_t t
 void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
 		      struct acm_destination *destination, const struct acm_datagram_received *from,
 		      const struct acm_group *group);
+/* The same where nobody was asked: the destination itself asks for something. */
+void acm_lookup_overhear(struct acm_engine *engine, struct acm_endpoint *endpoint,
+			 struct acm_destination *destination,
+			 const struct acm_datagram_received *from, const struct acm_group *group);
 
 /* route.c: what is known of a destination */
 bool acm_destination_has_address(const struct acm_engine *engine,

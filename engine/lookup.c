@@ -262,6 +262,14 @@ static void answer_waiters(struct acm_engine *engine, struct acm_lookup *lookup,
 	lookup->last = NULL;
 }
 
+static void answer_all(struct acm_engine *engine, struct acm_lookup *lookup, enum acm_status status)
+{
+	answer_waiters(engine, lookup, status);
+	if (status == ACM_STATUS_OK && lookup->owed.qpn)
+		acm_responder_pay(engine, lookup);
+	lookup->owed.qpn = 0;
+}
+
 void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup,
 		       enum acm_status status)
 {
@@ -280,9 +288,7 @@ void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup,
 			destination->route_epoch = endpoint->route_epoch;
 		}
 	}
-	answer_waiters(engine, lookup, status);
-	if (status == ACM_STATUS_OK && lookup->owed.qpn)
-		acm_responder_pay(engine, lookup);
+	answer_all(engine, lookup, status);
 	acm_slot_table_remove(&engine->slots, lookup->cookie);
 	unregister_timers(engine, lookup, 3);
 	*(lookup->previous ? &lookup->previous->next : &endpoint->lookups) = lookup->next;
@@ -307,11 +313,30 @@ static void ask_address(struct acm_engine *engine, struct acm_lookup *lookup)
 	}
 }
 
+static void query_route(struct acm_engine *engine, struct acm_lookup *lookup)
+{
+	acm_engine_count(engine, lookup->endpoint, ACM_COUNTER_ROUTE_QUERY);
+	acm_sa_exchange_begin(engine, &lookup->sa, ACM_SA_PATH);
+}
+
 static void ask_route(struct acm_engine *engine, struct acm_lookup *lookup)
 {
 	lookup->phase = ACM_LOOKUP_ROUTE;
-	acm_engine_count(engine, lookup->endpoint, ACM_COUNTER_ROUTE_QUERY);
-	acm_sa_exchange_begin(engine, &lookup->sa, ACM_SA_PATH);
+	query_route(engine, lookup);
+}
+
+/* Its multicast request waits for its turn, or has a place in the window. */
+static bool is_asking(const struct acm_lookup *lookup)
+{
+	return lookup->phase == ACM_LOOKUP_QUEUED || lookup->phase == ACM_LOOKUP_FRESH;
+}
+
+/* The multicast request is over; the SA, which is being asked already, decides the rest. */
+static void leave_to_sa(struct acm_engine *engine, struct acm_lookup *lookup)
+{
+	withdraw(engine, lookup);
+	lookup->phase = ACM_LOOKUP_ROUTE;
+	pump(engine, lookup->endpoint);
 }
 
 void acm_lookup_run(struct acm_engine *engine, struct acm_lookup *lookup)
@@ -368,6 +393,17 @@ void acm_lookups_ask_anew(struct acm_engine *engine, struct acm_endpoint *endpoi
 	}
 }
 
+static void give_up(struct acm_engine *engine, struct acm_lookup *lookup)
+{
+	if (lookup->sa.state != ACM_SA_IDLE)
+		leave_to_sa(engine, lookup);
+	else if (engine->policy.asks_on &&
+		 acm_destination_has_route(engine, lookup->endpoint, lookup->destination))
+		acm_lookup_finish(engine, lookup, ACM_STATUS_OK);
+	else
+		acm_lookup_finish(engine, lookup, ACM_STATUS_TIMED_OUT);
+}
+
 void acm_lookup_expired(struct acm_engine *engine, struct acm_lookup *lookup)
 {
 	if (lookup->phase == ACM_LOOKUP_FRESH && !engine->policy.window_until_answered) {
@@ -376,7 +412,7 @@ void acm_lookup_expired(struct acm_engine *engine, struct acm_lookup *lookup)
 		acm_deadlines_arm(&engine->deadlines, &lookup->retry, try_ends(engine, lookup));
 		pump(engine, lookup->endpoint);
 	} else if (lookup->tries > engine->config.retries) {
-		acm_lookup_finish(engine, lookup, ACM_STATUS_TIMED_OUT);
+		give_up(engine, lookup);
 	} else if (acm_endpoint_ready(lookup->endpoint)) {
 		send_try(engine, lookup);
 		acm_deadlines_arm(&engine->deadlines, &lookup->retry, try_ends(engine, lookup));
@@ -404,11 +440,10 @@ struct acm_lookup *acm_lookup_by_tid(const struct acm_engine *engine, uint64_t t
 	return lookup;
 }
 
-void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
-		      struct acm_destination *destination, const struct acm_datagram_received *from,
-		      const struct acm_group *group)
+static void note(struct acm_engine *engine, struct acm_endpoint *endpoint,
+		 struct acm_destination *destination, const struct acm_datagram_received *from,
+		 const struct acm_group *group)
 {
-	struct acm_lookup *lookup = destination->lookup;
 	struct acm_path path;
 
 	acm_destination_set_address(engine, endpoint, destination, from->slid, &from->sgid);
@@ -416,18 +451,52 @@ void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
 		acm_route_from_group(endpoint, group, from->slid, &from->sgid, &path);
 		acm_destination_set_route(engine, endpoint, destination, &path);
 	}
-	/* One that asks the SA already asks for where the peer was; it starts anew where that moved. */
+}
+
+void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
+		      struct acm_destination *destination, const struct acm_datagram_received *from,
+		      const struct acm_group *group)
+{
+	struct acm_lookup *lookup = destination->lookup;
+
+	note(engine, endpoint, destination, from, group);
+	/*
+	 * One that asks the SA already asks for where the peer was, and starts anew where that moved;
+	 * one whose turn has not come asks for where the peer is then, and keeps its place.
+	 */
 	if (!lookup || by_path(lookup) ||
 	    (lookup->phase == ACM_LOOKUP_ROUTE &&
 	     !acm_destination_has_route(engine, endpoint, destination) &&
-	     !memcmp(&lookup->constraint.dgid, &from->sgid, sizeof(from->sgid))))
+	     (lookup->sa.state != ACM_SA_SENT ||
+	      !memcmp(&lookup->constraint.dgid, &from->sgid, sizeof(from->sgid)))))
 		return;
+	if (is_asking(lookup) && lookup->sa.state != ACM_SA_IDLE) {
+		leave_to_sa(engine, lookup);
+		return;
+	}
 	withdraw(engine, lookup);
 	if (engine->config.route_protocol == ACM_ROUTE_ACM && !group && !bypass(lookup))
 		acm_lookup_finish(engine, lookup, ACM_STATUS_NO_DATA); /* no group in common */
 	else
 		acm_lookup_run(engine, lookup);
 	pump(engine, endpoint);
+}
+
+void acm_lookup_overhear(struct acm_engine *engine, struct acm_endpoint *endpoint,
+			 struct acm_destination *destination,
+			 const struct acm_datagram_received *from, const struct acm_group *group)
+{
+	struct acm_lookup *lookup = destination->lookup;
+
+	if (!engine->policy.asks_on || !lookup || !is_asking(lookup)) {
+		acm_lookup_learn(engine, endpoint, destination, from, group);
+		return;
+	}
+	note(engine, endpoint, destination, from, group);
+	if (acm_destination_has_route(engine, endpoint, destination))
+		answer_all(engine, lookup, ACM_STATUS_OK);
+	else if (lookup->sa.state == ACM_SA_IDLE)
+		query_route(engine, lookup);
 }
 
 void acm_lookup_encode(struct acm_engine *engine, struct acm_sa_exchange *sa, uint8_t *mad)
@@ -523,5 +592,8 @@ void acm_lookup_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, c
 	trace = trace_lookup(engine, lookup, ACM_TRACE_ROUTE);
 	if (trace)
 		trace->lid = path.dlid;
-	acm_lookup_finish(engine, lookup, ACM_STATUS_OK);
+	if (is_asking(lookup))
+		answer_all(engine, lookup, ACM_STATUS_OK);
+	else
+		acm_lookup_finish(engine, lookup, ACM_STATUS_OK);
 }

@@ -11,6 +11,7 @@ struct acm_policy acm_policy_of(struct acm_engine_config *config)
 	config->memory_budget = UINT64_MAX; /* nothing ever leaves */
 	return (struct acm_policy){
 		.window_until_answered = true,
+		.asks_on = true,
 		.even_tries = true,
 		.unbounded = true,
 		/* Where routes come from the groups there is nothing to ask for. */

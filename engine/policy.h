@@ -10,6 +10,7 @@
 
 struct acm_policy {
 	bool window_until_answered; /* a multicast request holds its place through all its tries */
+	bool asks_on;               /* also when the one asked for was overheard meanwhile */
 	bool even_tries;            /* each try waits as long as the one before */
 	bool unbounded;             /* a look-up waits for its turn, however long that takes */
 	bool path_before_answer;    /* the SA is asked for the way back to who asks */

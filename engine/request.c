@@ -153,7 +153,7 @@ static void resolve_key(struct acm_engine *engine, struct routed *routed, struct
 	if (routed->request->query_sa)
 		key.type |= ACM_KEY_BYPASS;
 	destination = acm_destination_cache_find(&engine->cache, &key);
-	if (destination && !destination->lookup) {
+	if (destination && (!destination->lookup || engine->policy.asks_on)) {
 		if (known(engine, routed, destination, needs_address)) {
 			if (needs_address)
 				acm_engine_count(engine, routed->endpoint, ACM_COUNTER_ADDR_CACHE);

@@ -160,7 +160,7 @@ static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoin
 		acm_engine_count(engine, NULL, ACM_COUNTER_LEARNED);
 		trace_peer(engine, ACM_TRACE_LEARNED, endpoint, from, source);
 	}
-	acm_lookup_learn(engine, endpoint, destination, from, group);
+	acm_lookup_overhear(engine, endpoint, destination, from, group);
 }
 
 /* As the reference daemon: the SA is asked for the way back first, unless that is known. */
@@ -177,7 +177,7 @@ static void answer_by_path(struct acm_engine *engine, struct acm_endpoint *endpo
 
 	if (!peer)
 		return; /* there was no memory for it */
-	if (!peer->lookup && acm_destination_has_route(engine, endpoint, peer)) {
+	if (acm_destination_has_route(engine, endpoint, peer)) {
 		send_answer(engine, endpoint, from, message, group);
 		return;
 	}

@@ -277,6 +277,58 @@ static void both_kinds_live_on_one_fabric(void **state)
 	cluster_destroy(&cluster);
 }
 
+static void a_request_goes_on_when_its_answer_was_overheard(void **state)
+{
+	struct cluster cluster;
+	struct seen seen;
+	uint64_t begun, live, again;
+
+	(void)state;
+	begin_compat(&cluster, &seen, 3);
+	begun = cluster.now;
+	cluster_ask(&cluster, 1, "nobody");
+	live = cluster_ask(&cluster, 1, "node2");
+	cluster_ask(&cluster, 2, "node3");
+	cluster_run_for(&cluster, TIMEOUT / 2);
+	/* Known, and answered; but still to be asked for when its turn comes. */
+	assert_int_equal(cluster_answer(&cluster, live)->reply.status, ACM_STATUS_OK);
+	assert_true(time_to(&cluster, live, begun) < TIMEOUT / 2);
+	again = cluster_ask(&cluster, 1, "node2");
+	assert_true(cluster_answer(&cluster, again)->given);
+	assert_int_equal(cluster_counter(&cluster, 1, ACM_COUNTER_MULTICASTS), 1);
+	cluster_run_for(&cluster, 2 * GIVEN_UP);
+	assert_int_equal(cluster_counter(&cluster, 1, ACM_COUNTER_MULTICASTS), RETRIES + 2);
+	assert_int_equal(cluster_answer(&cluster, live)->times, 1);
+	again = cluster_ask(&cluster, 1, "node2");
+	assert_true(cluster_answer(&cluster, again)->given);
+	cluster_destroy(&cluster);
+}
+
+static int lose_answers(struct cluster *cluster, struct cluster_packet *packet)
+{
+	(void)cluster;
+	return packet->answer ? 0 : 1;
+}
+
+static void one_that_was_overheard_may_stay_silent(void **state)
+{
+	struct cluster cluster;
+	struct seen seen;
+	uint64_t id;
+
+	(void)state;
+	begin_compat(&cluster, &seen, 3);
+	cluster.on_packet = lose_answers;
+	id = cluster_ask(&cluster, 1, "node2");
+	cluster_ask(&cluster, 2, "node3");
+	cluster_run_for(&cluster, 2 * GIVEN_UP);
+	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_OK);
+	id = cluster_ask(&cluster, 1, "node2");
+	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_OK);
+	assert_int_equal(cluster_stats(&cluster, 1).waiting, 0);
+	cluster_destroy(&cluster);
+}
+
 static void nothing_is_evicted(void **state)
 {
 	struct acm_engine_config config = configuration(ACM_COMPAT_IBACM);
@@ -328,6 +380,8 @@ int main(void)
 		cmocka_unit_test(no_way_back_no_answer),
 		cmocka_unit_test(routes_from_groups_need_no_way_back),
 		cmocka_unit_test(both_kinds_live_on_one_fabric),
+		cmocka_unit_test(a_request_goes_on_when_its_answer_was_overheard),
+		cmocka_unit_test(one_that_was_overheard_may_stay_silent),
 		cmocka_unit_test(nothing_is_evicted),
 		cmocka_unit_test(an_unknown_kind_is_refused),
 	};

@@ -714,6 +714,21 @@ static void an_overheard_request_is_as_good_as_an_answer(void **state)
 	check_path(&reply(id)->path, 1, 2);
 }
 
+/* Node 2 asks for something again and again, and node 1 hears it. */
+static void chatter(void)
+{
+	for (int i = 0; i < 5; i++) {
+		struct acm_message message = {.tid = (uint64_t)i, .gid_count = 1};
+
+		acm_group_mgid(&message.gids[0], ACM_PKEY_DEFAULT, config.min_rate, config.min_mtu);
+		acm_address_canonical(&message.source, ACM_ADDRESS_NAME, (const uint8_t *)"node2",
+				      5);
+		acm_address_canonical(&message.destination, ACM_ADDRESS_NAME, (const uint8_t *)"x",
+				      1);
+		cluster_hear(&cluster, 1, 2, &message);
+	}
+}
+
 static void chatter_of_the_peer_does_not_restart_the_sa_query(void **state)
 {
 	uint64_t id;
@@ -725,19 +740,35 @@ static void chatter_of_the_peer_does_not_restart_the_sa_query(void **state)
 	cluster_run_for(&cluster, 2 * SEC);
 	id = cluster_ask(&cluster, 1, "node2"); /* the route is too old; the SA is asked */
 	assert_int_equal(cluster.path_queries, 2);
-	for (int i = 0; i < 5; i++) {
-		struct acm_message message = {.tid = (uint64_t)i, .gid_count = 1};
-
-		acm_group_mgid(&message.gids[0], ACM_PKEY_DEFAULT, config.min_rate, config.min_mtu);
-		acm_address_canonical(&message.source, ACM_ADDRESS_NAME, (const uint8_t *)"node2",
-				      5);
-		acm_address_canonical(&message.destination, ACM_ADDRESS_NAME, (const uint8_t *)"x",
-				      1);
-		cluster_hear(&cluster, 1, 2, &message);
-	}
+	chatter();
 	cluster_run_for(&cluster, MS);
 	answered(id, ACM_STATUS_OK);
 	assert_int_equal(cluster.path_queries, 2);
+}
+
+static void chatter_of_the_peer_does_not_cost_its_place_in_the_queue(void **state)
+{
+	uint64_t first, id, last, queries;
+
+	(void)state;
+	config.route_life = SEC;
+	config.sa_depth = 1;
+	start(4);
+	ask(1, "node2", ACM_STATUS_OK);
+	ask(1, "node3", ACM_STATUS_OK);
+	ask(1, "node4", ACM_STATUS_OK);
+	cluster_run_for(&cluster, 2 * SEC);
+	queries = cluster_counter(&cluster, 1, ACM_COUNTER_ROUTE_QUERY);
+	first = cluster_ask(&cluster, 1, "node3");
+	id = cluster_ask(&cluster, 1, "node2");
+	last = cluster_ask(&cluster, 1, "node4");
+	chatter();
+	cluster_run_for(&cluster, MS);
+	answered(first, ACM_STATUS_OK);
+	answered(id, ACM_STATUS_OK);
+	answered(last, ACM_STATUS_OK);
+	assert_true(cluster_answer(&cluster, id)->time < cluster_answer(&cluster, last)->time);
+	assert_int_equal(cluster_counter(&cluster, 1, ACM_COUNTER_ROUTE_QUERY), queries + 3);
 }
 
 static void a_name_that_moves_is_found_where_it_says_it_is(void **state)
@@ -1136,6 +1167,7 @@ int main(void)
 		TEST(crossing_requests_serve_each_other),
 		TEST(an_overheard_request_is_as_good_as_an_answer),
 		TEST(chatter_of_the_peer_does_not_restart_the_sa_query),
+		TEST(chatter_of_the_peer_does_not_cost_its_place_in_the_queue),
 		TEST(a_name_that_moves_is_found_where_it_says_it_is),
 		TEST(a_peer_with_a_new_gid_is_found_again),
 		TEST(of_two_claims_the_first_counts),
