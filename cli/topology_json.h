@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include "topology.h"
 
-/* Writes all that the file says, with the GUIDs and ports that follow from it. 0 or negative errno. */
+/* Writes all that the file says, with the GUIDs and ports that follow from it. 0 or negative errno.
+ */
 int acmite_topology_write_json(const struct sim_topology *topology, FILE *out);
 
 #endif

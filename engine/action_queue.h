@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Actions decided in one step, in order, with the data they point to. Two sorts: what may be lost for
- * want of memory, because a timer repeats it or nobody depends on it (send, trace); and what must not
- * (close, cancel), for which room is promised when the object is made that will need it.
+ * Actions decided in one step, in order, with the data they point to. Two sorts: what may be lost
+ * for want of memory, because a timer repeats it or nobody depends on it (send, trace); and what
+ * must not (close, cancel), for which room is promised when the object is made that will need it.
  */
 #ifndef ACMITE_ENGINE_ACTION_QUEUE_H
 #define ACMITE_ENGINE_ACTION_QUEUE_H
@@ -33,7 +33,8 @@ void acm_action_queue_fini(struct acm_action_queue *queue);
 int acm_action_queue_promise(struct acm_action_queue *queue);
 /* Takes a promise back, used or not. */
 void acm_action_queue_release(struct acm_action_queue *queue);
-/* A new action at the end that may fail: NULL when there is no memory. Valid until the next push. */
+/* A new action at the end that may fail: NULL when there is no memory. Valid until the next push.
+ */
 struct acm_queued_action *acm_action_queue_push(struct acm_action_queue *queue,
 						enum acm_action_type type);
 /* The same for an action that was promised; the promise is used up by it. Never NULL. */

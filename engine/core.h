@@ -21,18 +21,18 @@
 #include "slot_table.h"
 
 enum acm_timer_kind {
-	ACM_TIMER_SA,		/* acm_sa_exchange.timer */
-	ACM_TIMER_GROUP,	/* acm_group.timer */
-	ACM_TIMER_ENDPOINT,	/* acm_endpoint.timer */
-	ACM_TIMER_LOOKUP,	/* acm_lookup.retry */
-	ACM_TIMER_BOUND,	/* acm_lookup.bound */
-	ACM_TIMER_SOURCE,	/* acm_waiter.timer */
-	ACM_TIMER_REPAIR,	/* acm_engine.repair */
+	ACM_TIMER_SA,       /* acm_sa_exchange.timer */
+	ACM_TIMER_GROUP,    /* acm_group.timer */
+	ACM_TIMER_ENDPOINT, /* acm_endpoint.timer */
+	ACM_TIMER_LOOKUP,   /* acm_lookup.retry */
+	ACM_TIMER_BOUND,    /* acm_lookup.bound */
+	ACM_TIMER_SOURCE,   /* acm_waiter.timer */
+	ACM_TIMER_REPAIR,   /* acm_engine.repair */
 };
 
 enum acm_slot_kind {
-	ACM_SLOT_SA,	 /* acm_sa_exchange */
-	ACM_SLOT_GROUP,	 /* acm_group, an attach under way */
+	ACM_SLOT_SA,     /* acm_sa_exchange */
+	ACM_SLOT_GROUP,  /* acm_group, an attach under way */
 	ACM_SLOT_LOOKUP, /* acm_lookup */
 	ACM_SLOT_SOURCE, /* acm_waiter that waits for its source */
 };
@@ -107,8 +107,8 @@ struct acm_endpoint {
 	uint32_t qpn;
 	uint16_t pkey; /* the table's value */
 	uint16_t pkey_index;
-	uint8_t state;	 /* enum acm_endpoint_state */
-	bool failed;	 /* the last open or join failed; cleared when all holds */
+	uint8_t state;          /* enum acm_endpoint_state */
+	bool failed;            /* the last open or join failed; cleared when all holds */
 	struct acm_timer timer; /* the next try to open */
 	uint64_t backoff;
 	uint16_t address_epoch; /* what was learned under an older number is in doubt */
@@ -183,7 +183,7 @@ struct acm_waiter {
 
 struct acm_local_fact {
 	struct acm_local_fact *next; /* in order of address, port, P_Key */
-	uint64_t fingerprint;	     /* of the address */
+	uint64_t fingerprint;        /* of the address */
 	struct acm_local_address local;
 };
 
@@ -227,7 +227,8 @@ static inline void acm_engine_count(struct acm_engine *engine, struct acm_endpoi
 	if (endpoint && counter < ACM_COUNTER_WIRE_COUNT)
 		endpoint->counters[counter]++;
 }
-/* How long try `attempt` (from 0) waits: all tries together take (retries + 1) times the time-out. */
+/* How long try `attempt` (from 0) waits: all tries together take (retries + 1) times the time-out.
+ */
 uint64_t acm_engine_try_time(struct acm_engine *engine, const struct acm_port *port,
 			     uint32_t attempt);
 /* All tries of one phase together. */
@@ -323,8 +324,8 @@ void acm_sa_exchange_failed(struct acm_engine *engine, uint64_t cookie, int stat
 
 /* lookup.c */
 /*
- * The look-up of a destination: the one under way, or a new one. NULL: no memory. It may be finished,
- * and gone, as soon as acm_lookup_run() is called.
+ * The look-up of a destination: the one under way, or a new one. NULL: no memory. It may be
+ * finished, and gone, as soon as acm_lookup_run() is called.
  */
 struct acm_lookup *acm_lookup_of(struct acm_engine *engine, struct acm_endpoint *endpoint,
 				 struct acm_destination *destination,
@@ -362,8 +363,7 @@ void acm_lookup_overhear(struct acm_engine *engine, struct acm_endpoint *endpoin
 bool acm_destination_has_address(const struct acm_engine *engine,
 				 const struct acm_endpoint *endpoint,
 				 const struct acm_destination *destination);
-bool acm_destination_has_route(const struct acm_engine *engine,
-			       const struct acm_endpoint *endpoint,
+bool acm_destination_has_route(const struct acm_engine *engine, const struct acm_endpoint *endpoint,
 			       const struct acm_destination *destination);
 /* The failure that is remembered, ACM_STATUS_OK when none is. */
 enum acm_status acm_destination_refusal(const struct acm_engine *engine,
@@ -399,8 +399,8 @@ void acm_waiter_end_search(struct acm_engine *engine, struct acm_waiter *waiter)
 /* Hangs it on a look-up. */
 void acm_waiter_append(struct acm_lookup *lookup, struct acm_waiter *waiter);
 /*
- * Answers it: it moves to the answered; `reply` is filled in but for the status. `endpoint` counts it,
- * NULL: none does.
+ * Answers it: it moves to the answered; `reply` is filled in but for the status. `endpoint` counts
+ * it, NULL: none does.
  */
 void acm_waiter_answer(struct acm_engine *engine, struct acm_waiter *waiter,
 		       struct acm_endpoint *endpoint, enum acm_status status);

@@ -12,7 +12,7 @@ struct acm_timer {
 	uint64_t due;
 	uint64_t sequence;
 	uint32_t place; /* in the heap, from 1; 0: not armed */
-	uint8_t kind;	/* the owner's */
+	uint8_t kind;   /* the owner's */
 };
 
 struct acm_deadlines {

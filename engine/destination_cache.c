@@ -7,8 +7,8 @@
 #define FIRST_CAPACITY 16
 
 void acm_destination_cache_init(struct acm_destination_cache *cache,
-				const struct acm_allocator *allocator, const struct acm_hash_key *key,
-				uint64_t budget)
+				const struct acm_allocator *allocator,
+				const struct acm_hash_key *key, uint64_t budget)
 {
 	memset(cache, 0, sizeof(*cache));
 	cache->allocator = allocator;
@@ -43,8 +43,8 @@ void acm_destination_cache_fini(struct acm_destination_cache *cache)
 
 static uint32_t key_hash(const struct acm_destination_cache *cache, const struct acm_key *key)
 {
-	return (uint32_t)acm_hash(&cache->hash_key, (uint64_t)key->endpoint << 8 | key->type, key->data,
-				  key->length);
+	return (uint32_t)acm_hash(&cache->hash_key, (uint64_t)key->endpoint << 8 | key->type,
+				  key->data, key->length);
 }
 
 static bool matches(const struct acm_destination *destination, const struct acm_key *key,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What an engine knows of other nodes: destinations by (endpoint, type, canonical address), with their
- * address and their route, each with its own expiry. A budget bounds the memory: the least recently
- * used leave first; those that a look-up holds stay.
+ * What an engine knows of other nodes: destinations by (endpoint, type, canonical address), with
+ * their address and their route, each with its own expiry. A budget bounds the memory: the least
+ * recently used leave first; those that a look-up holds stay.
  */
 #ifndef ACMITE_ENGINE_DESTINATION_CACHE_H
 #define ACMITE_ENGINE_DESTINATION_CACHE_H
@@ -46,12 +46,12 @@ struct acm_destination {
 	uint16_t dlid;
 	uint16_t pkey;
 	uint16_t qos_class;
-	uint16_t lid;	       /* the address's */
+	uint16_t lid;           /* the address's */
 	uint16_t address_epoch; /* of the endpoint when it was learned */
 	uint16_t route_epoch;
 	uint8_t sgid_index;
 	uint8_t sl;
-	uint8_t mtu;  /* with the selector in the top bits, as the next two */
+	uint8_t mtu; /* with the selector in the top bits, as the next two */
 	uint8_t rate;
 	uint8_t packet_life;
 	uint8_t hop_limit;
@@ -82,16 +82,16 @@ struct acm_destination_cache {
 };
 
 void acm_destination_cache_init(struct acm_destination_cache *cache,
-				const struct acm_allocator *allocator, const struct acm_hash_key *key,
-				uint64_t budget);
+				const struct acm_allocator *allocator,
+				const struct acm_hash_key *key, uint64_t budget);
 void acm_destination_cache_fini(struct acm_destination_cache *cache);
 
 /* NULL when it is not there. Does not count as use. */
 struct acm_destination *acm_destination_cache_find(const struct acm_destination_cache *cache,
 						   const struct acm_key *key);
 /*
- * A new one for a key that is not there; the budget is kept. NULL: no memory, or the budget is used up by
- * destinations that are held.
+ * A new one for a key that is not there; the budget is kept. NULL: no memory, or the budget is used
+ * up by destinations that are held.
  */
 struct acm_destination *acm_destination_cache_add(struct acm_destination_cache *cache,
 						  const struct acm_key *key);

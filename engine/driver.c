@@ -90,8 +90,8 @@ static void keep(struct acm_driver *driver, const struct acm_action *action)
 	struct blocked *blocked;
 
 	if (!driver->backlog)
-		driver->backlog = acm_memory_new(&driver->allocator,
-						 BACKLOG * sizeof(*driver->backlog));
+		driver->backlog =
+			acm_memory_new(&driver->allocator, BACKLOG * sizeof(*driver->backlog));
 	if (!driver->backlog || driver->backlog_count == BACKLOG)
 		return; /* lost; the engine's timers repeat it */
 	blocked = &driver->backlog[(driver->backlog_first + driver->backlog_count++) % BACKLOG];
@@ -105,7 +105,7 @@ static void keep(struct acm_driver *driver, const struct acm_action *action)
 static void report(struct acm_driver *driver, const struct acm_action *action, int status)
 {
 	bool datagram = action->type == ACM_ACTION_SEND;
-	struct acm_event event = { .type = datagram ? ACM_EVENT_SEND_FAILED : ACM_EVENT_SA_FAILED };
+	struct acm_event event = {.type = datagram ? ACM_EVENT_SEND_FAILED : ACM_EVENT_SA_FAILED};
 
 	event.failed.cookie = datagram ? action->send.cookie : action->sa.cookie;
 	event.failed.status = status;
@@ -168,7 +168,7 @@ static void open_endpoint(struct acm_driver *driver, const struct acm_action *ac
 	int status = transport->ops->open_endpoint(transport, action->open.endpoint,
 						   action->open.port, action->open.pkey,
 						   action->open.qkey, action->open.recv_depth);
-	struct acm_event event = { .type = ACM_EVENT_ENDPOINT_OPENED };
+	struct acm_event event = {.type = ACM_EVENT_ENDPOINT_OPENED};
 
 	if (!status)
 		return;
@@ -182,7 +182,7 @@ static void attach(struct acm_driver *driver, const struct acm_action *action)
 	struct acm_transport *transport = driver->transport;
 	int status = transport->ops->attach(transport, action->group.endpoint, &action->group.mgid,
 					    action->group.mlid, action->group.cookie);
-	struct acm_event event = { .type = ACM_EVENT_ATTACHED };
+	struct acm_event event = {.type = ACM_EVENT_ATTACHED};
 
 	if (!status)
 		return;
@@ -193,7 +193,7 @@ static void attach(struct acm_driver *driver, const struct acm_action *action)
 
 static void find_source(struct acm_driver *driver, const struct acm_action *action)
 {
-	struct acm_event event = { .type = ACM_EVENT_SOURCE_FOUND };
+	struct acm_event event = {.type = ACM_EVENT_SOURCE_FOUND};
 
 	if (driver->hooks.find_source) {
 		driver->hooks.find_source(driver->hooks.context, action->find.cookie,
@@ -302,7 +302,7 @@ static int drain(struct acm_driver *driver)
 
 int acm_driver_run(struct acm_driver *driver, uint64_t now)
 {
-	struct acm_event deadline = { .type = ACM_EVENT_DEADLINE, .time = now };
+	struct acm_event deadline = {.type = ACM_EVENT_DEADLINE, .time = now};
 	int error;
 
 	driver->now = now;

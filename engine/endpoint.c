@@ -101,8 +101,8 @@ static void close_queue_pair(struct acm_engine *engine, struct acm_endpoint *end
 		return;
 	for (uint8_t i = 0; i < endpoint->group_count; i++)
 		acm_group_detached(engine, &endpoint->groups[i]);
-	acm_action_queue_push_promised(&engine->actions, ACM_ACTION_CLOSE_ENDPOINT)->action.endpoint =
-		endpoint->id;
+	acm_action_queue_push_promised(&engine->actions, ACM_ACTION_CLOSE_ENDPOINT)
+		->action.endpoint = endpoint->id;
 	endpoint->state = ACM_ENDPOINT_CLOSED;
 	trace_endpoint(engine, endpoint, 0, NULL);
 	endpoint->qpn = 0;
@@ -189,8 +189,8 @@ static uint8_t wanted_groups(const struct acm_engine *engine, const struct acm_e
 	rates[0] = engine->config.min_rate;
 	mtus[0] = engine->config.min_mtu;
 	if (engine->config.route_protocol != ACM_ROUTE_ACM ||
-	    (facts->rate == rates[0] && facts->mtu == mtus[0]) || !acm_rate_tenths_gbps(facts->rate) ||
-	    !acm_mtu_bytes(facts->mtu))
+	    (facts->rate == rates[0] && facts->mtu == mtus[0]) ||
+	    !acm_rate_tenths_gbps(facts->rate) || !acm_mtu_bytes(facts->mtu))
 		return 1;
 	rates[1] = facts->rate;
 	mtus[1] = facts->mtu;
@@ -203,8 +203,8 @@ static void start_groups(struct acm_engine *engine, struct acm_endpoint *endpoin
 	uint8_t wanted = wanted_groups(engine, endpoint, rates, mtus);
 
 	while (endpoint->group_count > wanted ||
-	       (endpoint->group_count == 2 && (endpoint->groups[1].rate != rates[1] ||
-					       endpoint->groups[1].mtu != mtus[1]))) {
+	       (endpoint->group_count == 2 &&
+		(endpoint->groups[1].rate != rates[1] || endpoint->groups[1].mtu != mtus[1]))) {
 		struct acm_group *last = &endpoint->groups[endpoint->group_count - 1];
 
 		acm_group_leave(engine, last);

@@ -112,8 +112,8 @@ uint64_t acm_engine_phase_time(const struct acm_engine *engine, const struct acm
 }
 
 /*
- * Each try waits twice as long as the one before: a lost packet costs little, the sum is fixed. With
- * even tries the sum is the same.
+ * Each try waits twice as long as the one before: a lost packet costs little, the sum is fixed.
+ * With even tries the sum is the same.
  */
 uint64_t acm_engine_try_time(struct acm_engine *engine, const struct acm_port *port,
 			     uint32_t attempt)
@@ -136,13 +136,15 @@ static void expire(struct acm_engine *engine)
 	while ((timer = acm_deadlines_pop(&engine->deadlines, engine->now))) {
 		switch ((enum acm_timer_kind)timer->kind) {
 		case ACM_TIMER_SA:
-			acm_sa_exchange_expired(engine, ACM_CONTAINER(timer, struct acm_sa_exchange, timer));
+			acm_sa_exchange_expired(
+				engine, ACM_CONTAINER(timer, struct acm_sa_exchange, timer));
 			break;
 		case ACM_TIMER_GROUP:
 			acm_group_expired(engine, ACM_CONTAINER(timer, struct acm_group, timer));
 			break;
 		case ACM_TIMER_ENDPOINT:
-			acm_endpoint_expired(engine, ACM_CONTAINER(timer, struct acm_endpoint, timer));
+			acm_endpoint_expired(engine,
+					     ACM_CONTAINER(timer, struct acm_endpoint, timer));
 			break;
 		case ACM_TIMER_LOOKUP:
 			acm_lookup_expired(engine, ACM_CONTAINER(timer, struct acm_lookup, retry));
@@ -152,7 +154,8 @@ static void expire(struct acm_engine *engine)
 					  ACM_STATUS_TIMED_OUT);
 			break;
 		case ACM_TIMER_SOURCE:
-			acm_request_source_expired(engine, ACM_CONTAINER(timer, struct acm_waiter, timer));
+			acm_request_source_expired(engine,
+						   ACM_CONTAINER(timer, struct acm_waiter, timer));
 			break;
 		case ACM_TIMER_REPAIR:
 			acm_ports_repair(engine);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The resolution of one destination: its address by multicast, then its route from the SA. All
- * requests for the destination hang on it; unrelated ones have look-ups of their own, and never wait
- * for this one.
+ * requests for the destination hang on it; unrelated ones have look-ups of their own, and never
+ * wait for this one.
  */
 #include "core.h"
 #include "memory.h"
@@ -13,7 +13,8 @@
 
 /*
  * How long a multicast request counts in the window when no answer comes. The window keeps a burst
- * from overrunning the receive queues of the others; a dead destination must not hold a place in it.
+ * from overrunning the receive queues of the others; a dead destination must not hold a place in
+ * it.
  */
 #define FRESH_TIME (2 * ACM_NSEC_PER_MSEC)
 
@@ -139,7 +140,8 @@ static void enqueue(struct acm_lookup *lookup)
 
 	lookup->queue_next = NULL;
 	lookup->queue_previous = endpoint->queue_last;
-	*(endpoint->queue_last ? &endpoint->queue_last->queue_next : &endpoint->queue_first) = lookup;
+	*(endpoint->queue_last ? &endpoint->queue_last->queue_next : &endpoint->queue_first) =
+		lookup;
 	endpoint->queue_last = lookup;
 	lookup->phase = ACM_LOOKUP_QUEUED;
 }
@@ -226,9 +228,8 @@ static void pump(struct acm_engine *engine, struct acm_endpoint *endpoint)
 		lookup->phase = ACM_LOOKUP_FRESH;
 		send_try(engine, lookup);
 		acm_deadlines_arm(&engine->deadlines, &lookup->retry,
-				  engine->policy.window_until_answered
-					  ? try_ends(engine, lookup)
-					  : engine->now + FRESH_TIME);
+				  engine->policy.window_until_answered ? try_ends(engine, lookup)
+								       : engine->now + FRESH_TIME);
 	}
 }
 
@@ -270,8 +271,7 @@ static void answer_all(struct acm_engine *engine, struct acm_lookup *lookup, enu
 	lookup->owed.qpn = 0;
 }
 
-void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup,
-		       enum acm_status status)
+void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup, enum acm_status status)
 {
 	struct acm_endpoint *endpoint = lookup->endpoint;
 	struct acm_destination *destination = lookup->destination;
@@ -343,8 +343,8 @@ void acm_lookup_run(struct acm_engine *engine, struct acm_lookup *lookup)
 {
 	struct acm_endpoint *endpoint = lookup->endpoint;
 	struct acm_destination *destination = lookup->destination;
-	bool from_sa = engine->config.route_protocol == ACM_ROUTE_SA || by_path(lookup) ||
-		       bypass(lookup);
+	bool from_sa =
+		engine->config.route_protocol == ACM_ROUTE_SA || by_path(lookup) || bypass(lookup);
 
 	assert(lookup->phase == ACM_LOOKUP_NEW);
 	if (by_path(lookup))
@@ -431,8 +431,8 @@ void acm_lookup_send_failed(struct acm_engine *engine, uint64_t cookie)
 
 struct acm_lookup *acm_lookup_by_tid(const struct acm_engine *engine, uint64_t tid)
 {
-	struct acm_lookup *lookup =
-		acm_slot_table_at(&engine->slots, (uint32_t)(tid & TID_PLACE_MASK), ACM_SLOT_LOOKUP);
+	struct acm_lookup *lookup = acm_slot_table_at(
+		&engine->slots, (uint32_t)(tid & TID_PLACE_MASK), ACM_SLOT_LOOKUP);
 
 	if (!lookup || lookup->tid != tid ||
 	    (lookup->phase != ACM_LOOKUP_FRESH && lookup->phase != ACM_LOOKUP_SENT))
@@ -461,8 +461,8 @@ void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
 
 	note(engine, endpoint, destination, from, group);
 	/*
-	 * One that asks the SA already asks for where the peer was, and starts anew where that moved;
-	 * one whose turn has not come asks for where the peer is then, and keeps its place.
+	 * One that asks the SA already asks for where the peer was, and starts anew where that
+	 * moved; one whose turn has not come asks for where the peer is then, and keeps its place.
 	 */
 	if (!lookup || by_path(lookup) ||
 	    (lookup->phase == ACM_LOOKUP_ROUTE &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Memberships in the multicast groups that carry address requests. Whatever the order of port, SM,
- * re-register and reply events, each group ends in one live membership or keeps trying: a failed join
- * is repeated with back-off, one that holds is checked now and then.
+ * re-register and reply events, each group ends in one live membership or keeps trying: a failed
+ * join is repeated with back-off, one that holds is checked now and then.
  */
 #include "core.h"
 #include "memory.h"
@@ -13,7 +13,7 @@
 /* Far longer than any transport takes to say whether it has attached. */
 #define ATTACH_TIME (10 * ACM_NSEC_PER_SEC)
 
-#define JOIN_STATE_FULL 1u
+#define JOIN_STATE_FULL  1u
 #define SCOPE_SITE_LOCAL 5u
 
 int acm_group_init(struct acm_engine *engine, struct acm_group *group,
@@ -144,7 +144,7 @@ void acm_group_leave(struct acm_engine *engine, struct acm_group *group)
 void acm_group_encode(struct acm_engine *engine, struct acm_sa_exchange *sa, uint8_t *mad)
 {
 	struct acm_group *group = ACM_CONTAINER(sa, struct acm_group, sa);
-	struct acm_mcmember member = { 0 };
+	struct acm_mcmember member = {0};
 
 	(void)engine;
 	if (sa->kind == ACM_SA_LEAVE) {
@@ -319,10 +319,11 @@ static void explained(struct acm_engine *engine, const struct acm_group *group, 
 	trace->lid = record.mlid;
 	trace->pkey = record.pkey;
 	trace->value = (uint64_t)record.mtu << 8 | record.rate;
-	trace->reason = record.mtu != group->mtu    ? "the group's MTU is another" :
-			record.rate != group->rate  ? "the group's rate is another" :
-			record.qkey != ACM_QKEY	    ? "the group's Q_Key is another" :
-						      "the group would fit: the port may not be allowed in";
+	trace->reason = record.mtu != group->mtu     ? "the group's MTU is another"
+			: record.rate != group->rate ? "the group's rate is another"
+			: record.qkey != ACM_QKEY
+				? "the group's Q_Key is another"
+				: "the group would fit: the port may not be allowed in";
 }
 
 void acm_group_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, const uint8_t *mad,
@@ -341,7 +342,8 @@ void acm_group_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, co
 		if (mad && !status)
 			joined(engine, group, mad, length);
 		else if (!mad && group->state == ACM_GROUP_LIVE)
-			arm_back_off(engine, group); /* silence says nothing of a membership that held */
+			arm_back_off(engine,
+				     group); /* silence says nothing of a membership that held */
 		else
 			fail(engine, group, status);
 		break;
@@ -359,7 +361,8 @@ void acm_group_expired(struct acm_engine *engine, struct acm_group *group)
 		return;
 	}
 	if (group->state == ACM_GROUP_LIVE) {
-		/* A check: joining again is what a member may do at any time, and it tells the MLID. */
+		/* A check: joining again is what a member may do at any time, and it tells the
+		 * MLID. */
 		acm_engine_count(engine, NULL, ACM_COUNTER_JOINS);
 		trace_group(engine, group, ACM_TRACE_JOIN, 0);
 		acm_sa_exchange_begin(engine, &group->sa, ACM_SA_JOIN);

@@ -18,7 +18,8 @@ uint16_t acm_partition_find(const struct acm_port_facts *facts, uint16_t pkey)
 	uint16_t found = 0;
 
 	for (uint16_t i = 0; i < facts->pkey_count; i++) {
-		if (acm_partition_equal(facts->pkeys[i], pkey) && (!found || found < facts->pkeys[i]))
+		if (acm_partition_equal(facts->pkeys[i], pkey) &&
+		    (!found || found < facts->pkeys[i]))
 			found = facts->pkeys[i];
 	}
 	return found;

@@ -9,7 +9,8 @@
 bool acm_partition_equal(uint16_t a, uint16_t b);
 /* Packets of `a` are taken by `b`: same partition and not both limited members. */
 bool acm_partition_talks(uint16_t a, uint16_t b);
-/* Table index for requests to the SA: the default partition, the full key before the limited, else 0. */
+/* Table index for requests to the SA: the default partition, the full key before the limited, else
+ * 0. */
 uint16_t acm_partition_sa_index(const struct acm_port_facts *facts);
 /*
  * The table's key for a partition given by 15 bits, the full one before the limited; 0: the port is
@@ -17,8 +18,8 @@ uint16_t acm_partition_sa_index(const struct acm_port_facts *facts);
  */
 uint16_t acm_partition_find(const struct acm_port_facts *facts, uint16_t pkey);
 /*
- * True when table entry `index` is the one to make an endpoint of: valid, and no entry before it or of
- * higher membership stands for the same partition.
+ * True when table entry `index` is the one to make an endpoint of: valid, and no entry before it or
+ * of higher membership stands for the same partition.
  */
 bool acm_partition_represents(const struct acm_port_facts *facts, uint16_t index);
 

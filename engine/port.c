@@ -66,7 +66,8 @@ static void trace_port(struct acm_engine *engine, const struct acm_port_facts *f
 static int represented_by(const struct acm_port_facts *facts, uint16_t pkey)
 {
 	for (uint16_t i = 0; i < facts->pkey_count; i++) {
-		if (acm_partition_equal(facts->pkeys[i], pkey) && acm_partition_represents(facts, i))
+		if (acm_partition_equal(facts->pkeys[i], pkey) &&
+		    acm_partition_represents(facts, i))
 			return i;
 	}
 	return -1;
@@ -121,9 +122,9 @@ static struct doubt doubt_of(const struct acm_engine *engine, const struct acm_p
 	bool sm = old->sm_lid != new->sm_lid;
 	bool lid = old->lid != new->lid || old->lmc != new->lmc;
 	bool link = old->state != new->state || old->mtu != new->mtu || old->rate != new->rate;
-	struct doubt doubt = { .memberships = gid || sm || lid,
-			       .routes = table || sm || lid || link,
-			       .addresses = subnet };
+	struct doubt doubt = {.memberships = gid || sm || lid,
+			      .routes = table || sm || lid || link,
+			      .addresses = subnet};
 
 	/* Without the SA, what was learned as an address is the route. */
 	if (engine->config.route_protocol == ACM_ROUTE_ACM && doubt.routes)

@@ -69,8 +69,9 @@ static inline uint64_t load_word(const uint8_t *data, size_t length)
 
 uint64_t acm_hash(const struct acm_hash_key *key, uint64_t salt, const uint8_t *data, size_t length)
 {
-	uint64_t v[4] = { key->k0 ^ UINT64_C(0x736f6d6570736575), key->k1 ^ UINT64_C(0x646f72616e646f6d),
-			  key->k0 ^ UINT64_C(0x6c7967656e657261), key->k1 ^ UINT64_C(0x7465646279746573) };
+	uint64_t v[4] = {
+		key->k0 ^ UINT64_C(0x736f6d6570736575), key->k1 ^ UINT64_C(0x646f72616e646f6d),
+		key->k0 ^ UINT64_C(0x6c7967656e657261), key->k1 ^ UINT64_C(0x7465646279746573)};
 	size_t rest = length;
 
 	sip_absorb(v, salt);

@@ -21,6 +21,7 @@ struct acm_hash_key {
 };
 
 /* SipHash-1-3 of `length` bytes, continued from `salt`: peers choose what is hashed. */
-uint64_t acm_hash(const struct acm_hash_key *key, uint64_t salt, const uint8_t *data, size_t length);
+uint64_t acm_hash(const struct acm_hash_key *key, uint64_t salt, const uint8_t *data,
+		  size_t length);
 
 #endif

@@ -41,15 +41,16 @@ struct routed {
 	const struct acm_request *request;
 	struct acm_waiter *waiter; /* it waited for its source; NULL: answer at once */
 	struct acm_endpoint *endpoint;
-	const struct acm_address *source; /* for the multicast and, where it was picked, the client */
+	const struct acm_address
+		*source; /* for the multicast and, where it was picked, the client */
 	bool source_picked;
 	struct acm_path constraint;
 };
 
 static void finish(struct acm_engine *engine, struct routed *routed, enum acm_status status)
 {
-	struct acm_reply *reply = routed->waiter ? &routed->waiter->reply
-						 : immediate(engine, routed->request);
+	struct acm_reply *reply =
+		routed->waiter ? &routed->waiter->reply : immediate(engine, routed->request);
 
 	if (status == ACM_STATUS_OK && routed->source_picked) {
 		reply->has_source = true;
@@ -119,7 +120,8 @@ static void drop_expired(struct acm_engine *engine, const struct acm_destination
 	struct acm_trace *trace;
 
 	if (destination->lookup || destination->route_known != ACM_KNOWN ||
-	    (destination->route_expires > engine->now && destination->address_expires > engine->now))
+	    (destination->route_expires > engine->now &&
+	     destination->address_expires > engine->now))
 		return;
 	acm_engine_count(engine, NULL, ACM_COUNTER_EXPIRED);
 	trace = acm_engine_trace(engine, ACM_TRACE_EXPIRED);
@@ -187,8 +189,8 @@ static void resolve_key(struct acm_engine *engine, struct routed *routed, struct
 static void resolve_address(struct acm_engine *engine, struct routed *routed)
 {
 	const struct acm_address *destination = &routed->request->destination;
-	struct acm_key key = { routed->endpoint->id, destination->type, destination->length,
-			       destination->data };
+	struct acm_key key = {routed->endpoint->id, destination->type, destination->length,
+			      destination->data};
 	bool own = acm_local_address_is_of(routed->endpoint, destination);
 
 	if (!acm_port_active(routed->endpoint->port)) {
@@ -200,7 +202,8 @@ static void resolve_address(struct acm_engine *engine, struct routed *routed)
 		if (own) {
 			/* Where this node is itself needs no asking, only the route does. */
 			const struct acm_port_facts *facts = &routed->endpoint->port->facts;
-			struct acm_destination *self = acm_destination_cache_find(&engine->cache, &key);
+			struct acm_destination *self =
+				acm_destination_cache_find(&engine->cache, &key);
 
 			if (!self)
 				self = acm_destination_cache_add(&engine->cache, &key);
@@ -250,7 +253,8 @@ static uint8_t *put(uint8_t *at, uint64_t value, int bytes)
 	return at;
 }
 
-/* Every constraint that the caller set, in a fixed order: requests that differ in one have two keys. */
+/* Every constraint that the caller set, in a fixed order: requests that differ in one have two
+ * keys. */
 static uint8_t path_key(const struct acm_path *path, uint8_t key[PATH_KEY_MAX])
 {
 	uint8_t *at = key;
@@ -288,8 +292,8 @@ static bool same_place(const struct acm_port *port, const struct acm_path *path)
 
 static void resolve_path(struct acm_engine *engine, const struct acm_request *request)
 {
-	struct acm_address nobody = { 0 };
-	struct routed routed = { .request = request, .source = &nobody, .constraint = request->path };
+	struct acm_address nobody = {0};
+	struct routed routed = {.request = request, .source = &nobody, .constraint = request->path};
 	struct acm_path *path = &routed.constraint;
 	uint8_t data[PATH_KEY_MAX];
 	struct acm_port *port;
@@ -314,8 +318,9 @@ static void resolve_path(struct acm_engine *engine, const struct acm_request *re
 		finish(engine, &routed, ACM_STATUS_OK);
 		return;
 	}
-	resolve_key(engine, &routed,
-		    (struct acm_key){ routed.endpoint->id, ACM_KEY_PATH, path_key(path, data), data });
+	resolve_key(
+		engine, &routed,
+		(struct acm_key){routed.endpoint->id, ACM_KEY_PATH, path_key(path, data), data});
 }
 
 /* ---- by address ---- */
@@ -377,7 +382,7 @@ static void find_source(struct acm_engine *engine, const struct acm_request *req
 static void resolve(struct acm_engine *engine, const struct acm_request *request)
 {
 	uint8_t type = request->destination.type;
-	struct routed routed = { .request = request };
+	struct routed routed = {.request = request};
 	uint32_t count;
 
 	if (request->has_source) {
@@ -408,7 +413,7 @@ void acm_request_source_found(struct acm_engine *engine, uint64_t cookie, int st
 			      const struct acm_address *source)
 {
 	struct acm_waiter *waiter = acm_slot_table_find(&engine->slots, cookie, ACM_SLOT_SOURCE);
-	struct routed routed = { .waiter = waiter, .source_picked = true };
+	struct routed routed = {.waiter = waiter, .source_picked = true};
 	struct acm_request request;
 
 	if (!waiter)
@@ -432,7 +437,8 @@ void acm_request_source_expired(struct acm_engine *engine, struct acm_waiter *wa
 
 /* ---- queries about the service itself ---- */
 
-static struct acm_endpoint *endpoint_at(const struct acm_engine *engine, uint8_t index, uint8_t port)
+static struct acm_endpoint *endpoint_at(const struct acm_engine *engine, uint8_t index,
+					uint8_t port)
 {
 	struct acm_endpoint *at = engine->endpoints;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Datagrams from other nodes. A request is answered at once from what the datagram itself carries: who
- * sent it, and in which groups it can be reached. No SA is asked to say hello, unless the policy says
- * so.
+ * Datagrams from other nodes. A request is answered at once from what the datagram itself carries:
+ * who sent it, and in which groups it can be reached. No SA is asked to say hello, unless the
+ * policy says so.
  */
 #include "core.h"
 #include "memory.h"
@@ -63,10 +63,8 @@ static void send_answer(struct acm_engine *engine, const struct acm_endpoint *en
 			const struct acm_datagram_received *from, const struct acm_message *request,
 			const struct acm_group *group)
 {
-	struct acm_message answer = { .answer = true,
-				      .tid = request->tid,
-				      .gid_count = 1,
-				      .gids = { group->mgid } };
+	struct acm_message answer = {
+		.answer = true, .tid = request->tid, .gid_count = 1, .gids = {group->mgid}};
 	struct acm_datagram *datagram;
 
 	if (!engine->policy.bare_answers) {
@@ -95,11 +93,11 @@ void acm_responder_pay(struct acm_engine *engine, const struct acm_lookup *looku
 {
 	const struct acm_destination *peer = lookup->destination;
 	const struct acm_group *group = joined_group(lookup->endpoint, &lookup->owed.mgid);
-	struct acm_message answer = { .answer = true,
-				      .tid = lookup->owed.tid,
-				      .gid_count = 1,
-				      .gids = { lookup->owed.mgid } };
-	struct acm_address asker = { .type = peer->key_type, .length = peer->key_length };
+	struct acm_message answer = {.answer = true,
+				     .tid = lookup->owed.tid,
+				     .gid_count = 1,
+				     .gids = {lookup->owed.mgid}};
+	struct acm_address asker = {.type = peer->key_type, .length = peer->key_length};
 	struct acm_datagram *datagram;
 
 	if (!group)
@@ -124,8 +122,8 @@ void acm_responder_pay(struct acm_engine *engine, const struct acm_lookup *looku
 }
 
 static void trace_peer(struct acm_engine *engine, enum acm_trace_type type,
-		       const struct acm_endpoint *endpoint, const struct acm_datagram_received *from,
-		       const struct acm_address *address)
+		       const struct acm_endpoint *endpoint,
+		       const struct acm_datagram_received *from, const struct acm_address *address)
 {
 	struct acm_trace *trace = acm_engine_trace(engine, type);
 
@@ -140,10 +138,10 @@ static void trace_peer(struct acm_engine *engine, enum acm_trace_type type,
 
 /* Whoever asks says where it is: it may be asked for soon, or is being asked for already. */
 static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoint,
-			 const struct acm_datagram_received *from,
-			 const struct acm_address *source, const struct acm_group *group)
+			 const struct acm_datagram_received *from, const struct acm_address *source,
+			 const struct acm_group *group)
 {
-	struct acm_key key = { endpoint->id, source->type, source->length, source->data };
+	struct acm_key key = {endpoint->id, source->type, source->length, source->data};
 	struct acm_destination *destination = acm_destination_cache_find(&engine->cache, &key);
 	bool known;
 
@@ -169,9 +167,9 @@ static void answer_by_path(struct acm_engine *engine, struct acm_endpoint *endpo
 			   const struct acm_message *message, const struct acm_group *group)
 {
 	const struct acm_address *asker = &message->source;
-	struct acm_key key = { endpoint->id, asker->type, asker->length, asker->data };
+	struct acm_key key = {endpoint->id, asker->type, asker->length, asker->data};
 	struct acm_destination *peer = acm_destination_cache_find(&engine->cache, &key);
-	const struct acm_path anything = { 0 };
+	const struct acm_path anything = {0};
 	struct acm_lookup *lookup;
 	bool under_way;
 
@@ -185,16 +183,17 @@ static void answer_by_path(struct acm_engine *engine, struct acm_endpoint *endpo
 	lookup = acm_lookup_of(engine, endpoint, peer, &message->destination, &anything);
 	if (!lookup)
 		return;
-	lookup->owed = (struct acm_owed_answer){ .tid = message->tid,
-						 .qpn = from->source_qpn,
-						 .mgid = group->mgid,
-						 .asked = message->destination };
+	lookup->owed = (struct acm_owed_answer){.tid = message->tid,
+						.qpn = from->source_qpn,
+						.mgid = group->mgid,
+						.asked = message->destination};
 	if (!under_way)
 		acm_lookup_run(engine, lookup);
 }
 
 static void take_request(struct acm_engine *engine, struct acm_endpoint *endpoint,
-			 const struct acm_datagram_received *from, const struct acm_message *message)
+			 const struct acm_datagram_received *from,
+			 const struct acm_message *message)
 {
 	const struct acm_group *group = best_group(endpoint, message);
 	struct acm_trace *trace;
@@ -245,9 +244,9 @@ static void take_answer(struct acm_engine *engine, struct acm_endpoint *endpoint
 	} else if (!answers(lookup, message)) {
 		acm_engine_trace_dropped(engine, endpoint->id, "answer for another address");
 	} else {
-		struct acm_address address = { .type = lookup->destination->key_type &
-						       (uint8_t)~ACM_KEY_BYPASS,
-					       .length = lookup->destination->key_length };
+		struct acm_address address = {.type = lookup->destination->key_type &
+						      (uint8_t)~ACM_KEY_BYPASS,
+					      .length = lookup->destination->key_length};
 
 		memcpy(address.data, lookup->destination->key, address.length);
 		trace_peer(engine, ACM_TRACE_ADDRESS, endpoint, from, &address);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is known of a destination: its address, its route, how long it holds, and as a path record. */
+/* What is known of a destination: its address, its route, how long it holds, and as a path record.
+ */
 #include "core.h"
 
 #include <string.h>
 
-#define SELECTOR_SHIFT 6
-#define VALUE_MASK 0x3fu
+#define SELECTOR_SHIFT   6
+#define VALUE_MASK       0x3fu
 #define SELECTOR_EXACTLY 2
-#define REVERSIBLE 0x80u
+#define REVERSIBLE       0x80u
 
 static uint64_t expiry(const struct acm_engine *engine, uint64_t life)
 {
@@ -23,8 +24,7 @@ bool acm_destination_has_address(const struct acm_engine *engine,
 	       destination->address_expires > engine->now;
 }
 
-bool acm_destination_has_route(const struct acm_engine *engine,
-			       const struct acm_endpoint *endpoint,
+bool acm_destination_has_route(const struct acm_engine *engine, const struct acm_endpoint *endpoint,
 			       const struct acm_destination *destination)
 {
 	return destination->route_known == ACM_KNOWN &&
@@ -47,10 +47,10 @@ void acm_destination_set_address(const struct acm_engine *engine,
 				 struct acm_destination *destination, uint16_t lid,
 				 const struct acm_gid *gid)
 {
-	bool moved = destination->lid != lid ||
-		     memcmp(&destination->gid, gid, sizeof(*gid)) != 0;
+	bool moved = destination->lid != lid || memcmp(&destination->gid, gid, sizeof(*gid)) != 0;
 
-	/* Whoever answers or asks is alive: a remembered failure is over; a route led to the old place. */
+	/* Whoever answers or asks is alive: a remembered failure is over; a route led to the old
+	 * place. */
 	if (moved || destination->route_known == ACM_REFUSED)
 		destination->route_known = ACM_UNKNOWN;
 	destination->lid = lid;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Transactions with the SA: a window per port, retries, and back-off when it is busy. OpenSM answers an
- * overload with silence, never with busy; so a time-out halves the window as a busy answer does.
+ * Transactions with the SA: a window per port, retries, and back-off when it is busy. OpenSM
+ * answers an overload with silence, never with busy; so a time-out halves the window as a busy
+ * answer does.
  */
 #include "core.h"
 #include "partition.h"
@@ -96,8 +97,10 @@ static void pump(struct acm_engine *engine, struct acm_port *port)
 {
 	struct acm_sa_exchange *sa;
 
-	/* When a port goes down all that waits here is given up at once: nothing is sent meanwhile. */
-	while (acm_port_active(port) && (sa = port->queue_first) && port->in_flight < port->window) {
+	/* When a port goes down all that waits here is given up at once: nothing is sent meanwhile.
+	 */
+	while (acm_port_active(port) && (sa = port->queue_first) &&
+	       port->in_flight < port->window) {
 		dequeue(sa);
 		send(engine, sa);
 	}

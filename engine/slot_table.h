@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Numbers that stand for objects towards the outside (cookies). A number is never given out twice, so
- * a completion that comes late finds nothing instead of somebody else's object.
+ * Numbers that stand for objects towards the outside (cookies). A number is never given out twice,
+ * so a completion that comes late finds nothing instead of somebody else's object.
  */
 #ifndef ACMITE_ENGINE_SLOT_TABLE_H
 #define ACMITE_ENGINE_SLOT_TABLE_H

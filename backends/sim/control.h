@@ -19,26 +19,27 @@ struct sim_port_ref {
 
 /* Forwarding state of one switch. */
 struct sim_switch_tables {
-	uint16_t lid;	   /* of the switch itself, 0: unknown */
-	uint32_t lft_size; /* entries */
-	uint8_t *lft;	   /* out port by DLID, 0xff: drop */
-	uint32_t mft_size; /* entries, by MLID - 0xc000 */
+	uint16_t lid;       /* of the switch itself, 0: unknown */
+	uint32_t lft_size;  /* entries */
+	uint8_t *lft;       /* out port by DLID, 0xff: drop */
+	uint32_t mft_size;  /* entries, by MLID - 0xc000 */
 	uint64_t (*mft)[4]; /* mask of 256 ports each, port 0 in bit 0 of [0] */
 };
 
 struct sim_tables {
 	uint64_t generation; /* grows with every change */
 	uint32_t switch_count;
-	struct sim_switch_tables *switches; /* by node index of the topology (switches come first) */
+	struct sim_switch_tables
+		*switches; /* by node index of the topology (switches come first) */
 };
 
 enum sim_control_event_type {
-	SIM_CONTROL_SA_ANSWER, /* .cookie, .mad, .length */
-	SIM_CONTROL_SA_FAILED, /* .cookie, .status */
-	SIM_CONTROL_PORT,      /* .port: its facts changed */
-	SIM_CONTROL_REREGISTER,/* .port */
-	SIM_CONTROL_TABLES,    /* the tables changed */
-	SIM_CONTROL_DIED,      /* .text: the subnet's control is gone (ibsim died); nothing more comes */
+	SIM_CONTROL_SA_ANSWER,  /* .cookie, .mad, .length */
+	SIM_CONTROL_SA_FAILED,  /* .cookie, .status */
+	SIM_CONTROL_PORT,       /* .port: its facts changed */
+	SIM_CONTROL_REREGISTER, /* .port */
+	SIM_CONTROL_TABLES,     /* the tables changed */
+	SIM_CONTROL_DIED, /* .text: the subnet's control is gone (ibsim died); nothing more comes */
 };
 
 struct sim_control_event {
@@ -71,7 +72,8 @@ struct sim_control_ops {
 	uint64_t (*deadline)(struct sim_control *control);
 	/* Reads and writes what can be without blocking. */
 	int (*process)(struct sim_control *control, uint64_t now);
-	/* 1 and an event, 0: none. What it points to is valid until the next call of any operation. */
+	/* 1 and an event, 0: none. What it points to is valid until the next call of any operation.
+	 */
 	int (*next_event)(struct sim_control *control, struct sim_control_event *event);
 	/* Ends children and removes scratch files. Under a second. */
 	void (*destroy)(struct sim_control *control);
@@ -82,10 +84,10 @@ struct sim_control {
 };
 
 struct sim_ibsim_options {
-	const char *scratch;	/* parent folder for the scratch folder; NULL: $TMPDIR or /tmp */
-	const char *socket_name; /* IBSIM_SOCKNAME; NULL: one of its own */
+	const char *scratch;       /* parent folder for the scratch folder; NULL: $TMPDIR or /tmp */
+	const char *socket_name;   /* IBSIM_SOCKNAME; NULL: one of its own */
 	uint32_t ready_timeout_ms; /* for the subnet to come up */
-	int cancel_fd;		/* readable: give up starting; -1: none */
+	int cancel_fd;             /* readable: give up starting; -1: none */
 	bool keep_scratch;
 	/* Called now and then with a sentence on what is being waited for. May be NULL. */
 	void (*progress)(void *context, const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A fabric that runs: a topology, its control, and the data plane over the control's tables. Hands out
- * transports (acmite/transport.h), one for each node that is used.
+ * A fabric that runs: a topology, its control, and the data plane over the control's tables. Hands
+ * out transports (acmite/transport.h), one for each node that is used.
  *
  * One thread. Time is the caller's (CLOCK_MONOTONIC ns under a real-time control).
  */
@@ -15,8 +15,8 @@
 struct sim_fabric;
 
 /* Takes over `control` on success. `topology` must outlive the fabric. 0, -ENOMEM, -errno. */
-int sim_fabric_create(const struct sim_topology *topology, struct sim_control *control, uint64_t seed,
-		      struct sim_fabric **fabric);
+int sim_fabric_create(const struct sim_topology *topology, struct sim_control *control,
+		      uint64_t seed, struct sim_fabric **fabric);
 /* Transports must be destroyed before. */
 void sim_fabric_destroy(struct sim_fabric *fabric);
 
@@ -24,7 +24,8 @@ void sim_fabric_destroy(struct sim_fabric *fabric);
  * A transport for a host. -ENOENT: no such node; -ENODEV: it is a switch; -EBUSY: it is taken. The
  * ports of a node are numbered 0 .. n-1 in acm_port_facts.port.
  */
-int sim_fabric_attach(struct sim_fabric *fabric, const char *node, struct acm_transport **transport);
+int sim_fabric_attach(struct sim_fabric *fabric, const char *node,
+		      struct acm_transport **transport);
 
 /* An epoll descriptor that is readable when sim_fabric_process() has work; deadline likewise. */
 int sim_fabric_fd(struct sim_fabric *fabric);
@@ -37,22 +38,22 @@ int sim_fabric_process(struct sim_fabric *fabric, uint64_t now);
 const char *sim_fabric_failure(const struct sim_fabric *fabric);
 
 enum sim_drop {
-	SIM_DROP_NO_ROUTE,	/* no table entry, an unconnected or inactive port */
-	SIM_DROP_HOP_LIMIT,	/* a loop in the tables */
-	SIM_DROP_LINK,		/* link is down */
-	SIM_DROP_LOSS,		/* an injected loss */
+	SIM_DROP_NO_ROUTE,  /* no table entry, an unconnected or inactive port */
+	SIM_DROP_HOP_LIMIT, /* a loop in the tables */
+	SIM_DROP_LINK,      /* link is down */
+	SIM_DROP_LOSS,      /* an injected loss */
 	SIM_DROP_PKEY,
 	SIM_DROP_QKEY,
-	SIM_DROP_NO_QP,		/* no such queue pair, or none attached at a port it reached */
-	SIM_DROP_NO_BUFFER,	/* receive queue empty */
+	SIM_DROP_NO_QP,     /* no such queue pair, or none attached at a port it reached */
+	SIM_DROP_NO_BUFFER, /* receive queue empty */
 	SIM_DROP_MTU,
 	SIM_DROP_COUNT,
 };
 const char *sim_drop_name(enum sim_drop cause);
 
 struct sim_fabric_stats {
-	uint64_t sent;	     /* datagrams taken by send() */
-	uint64_t copies;     /* copies that tables made: delivered + dropped + in flight */
+	uint64_t sent;   /* datagrams taken by send() */
+	uint64_t copies; /* copies that tables made: delivered + dropped + in flight */
 	uint64_t delivered;
 	uint64_t dropped[SIM_DROP_COUNT];
 	uint64_t in_flight;
@@ -62,8 +63,8 @@ void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *
 
 /* Loss on the link at `port` of `node`, in the direction out of it. */
 struct sim_loss {
-	uint64_t mask;	/* bit n: the n-th packet from now (n from 0) over it is lost, then gone */
-	double rate;	/* 0 to 1: each packet, decided by seed, link and packet number */
+	uint64_t mask; /* bit n: the n-th packet from now (n from 0) over it is lost, then gone */
+	double rate;   /* 0 to 1: each packet, decided by seed, link and packet number */
 };
 int sim_fabric_set_loss(struct sim_fabric *fabric, uint32_t node, uint8_t port,
 			const struct sim_loss *loss);
@@ -71,8 +72,8 @@ int sim_fabric_set_loss(struct sim_fabric *fabric, uint32_t node, uint8_t port,
 /* What a fault does to one copy of a packet on its way. All zero: nothing. */
 struct sim_meddling {
 	bool lost;
-	bool twice;	      /* it arrives once more ... */
-	uint64_t delay;	      /* ns longer on the way */
+	bool twice;           /* it arrives once more ... */
+	uint64_t delay;       /* ns longer on the way */
 	uint64_t twice_delay; /* ... that much longer on the way */
 	uint8_t flipped;      /* bits of the payload's byte `offset` that change; 0: none */
 	uint16_t offset;      /* below the length */
@@ -80,14 +81,15 @@ struct sim_meddling {
 
 struct sim_packet;
 /* From a node to another. */
-typedef void (*sim_meddle)(void *context, const struct sim_packet *packet, uint32_t from, uint32_t to,
-			   struct sim_meddling *meddling);
+typedef void (*sim_meddle)(void *context, const struct sim_packet *packet, uint32_t from,
+			   uint32_t to, struct sim_meddling *meddling);
 /* Called for each copy that leaves its sender's port. NULL: there are no such faults. */
 void sim_fabric_set_meddle(struct sim_fabric *fabric, sim_meddle meddle, void *context);
 
 /*
- * Takes down the link at `port` of `node`, or restores it: packets over it, in both directions, are lost as
- * SIM_DROP_LINK. Its subnet manager learns of that elsewhere (ibsim_control.h). 0, or -ENODEV: no link there.
+ * Takes down the link at `port` of `node`, or restores it: packets over it, in both directions, are
+ * lost as SIM_DROP_LINK. Its subnet manager learns of that elsewhere (ibsim_control.h). 0, or
+ * -ENODEV: no link there.
  */
 int sim_fabric_cut_link(struct sim_fabric *fabric, uint32_t node, uint8_t port);
 int sim_fabric_mend_link(struct sim_fabric *fabric, uint32_t node, uint8_t port);

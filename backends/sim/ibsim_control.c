@@ -19,7 +19,7 @@ static struct ibsim_subnet *subnet_of(struct sim_control *control)
 
 int ibsim_watch(struct ibsim_subnet *subnet, int fd, enum ibsim_source source)
 {
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = source };
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = source};
 
 	return epoll_ctl(subnet->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
@@ -45,14 +45,14 @@ int ibsim_console(struct ibsim_subnet *subnet, const char *line)
 
 static void push_port(struct ibsim_subnet *subnet, enum sim_control_event_type type, uint32_t port)
 {
-	struct sim_control_event event = { .type = type, .port = subnet->refs[port] };
+	struct sim_control_event event = {.type = type, .port = subnet->refs[port]};
 
 	ibsim_events_push(&subnet->events, &event);
 }
 
 /*
- * ibsim does not keep the ClientReregister bit that the SM sets, so it is taken from what makes an SM
- * set it: a port that comes up, and an SM that is new to it.
+ * ibsim does not keep the ClientReregister bit that the SM sets, so it is taken from what makes an
+ * SM set it: a port that comes up, and an SM that is new to it.
  */
 void ibsim_port_changed(void *context, uint32_t port, const struct acm_port_facts *before)
 {
@@ -68,7 +68,7 @@ void ibsim_port_changed(void *context, uint32_t port, const struct acm_port_fact
 /* One change seldom comes alone: each kind has the others looked at. */
 static void take_changes(struct ibsim_subnet *subnet)
 {
-	struct sim_control_event event = { .type = SIM_CONTROL_TABLES };
+	struct sim_control_event event = {.type = SIM_CONTROL_TABLES};
 	bool unicast = ibsim_pass_take_change(&subnet->unicast_pass);
 	bool multicast = ibsim_pass_take_change(&subnet->multicast_pass);
 
@@ -85,9 +85,8 @@ static void take_changes(struct ibsim_subnet *subnet)
 static void sa_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
 {
 	struct ibsim_subnet *subnet = context;
-	struct sim_control_event event = { .type = SIM_CONTROL_SA_FAILED,
-					   .cookie = cookie,
-					   .status = status };
+	struct sim_control_event event = {
+		.type = SIM_CONTROL_SA_FAILED, .cookie = cookie, .status = status};
 
 	if (status == 0) {
 		event.type = SIM_CONTROL_SA_ANSWER;
@@ -102,7 +101,7 @@ static int send_to_sa(struct ibsim_subnet *subnet, uint32_t port, const uint8_t 
 		      ibsim_answer *answer, uint64_t cookie)
 {
 	const struct acm_port_facts *facts = &subnet->ports.facts[port];
-	struct ibsim_address to = { .dlid = facts->sm_lid, .slid = facts->lid, .qp = 1 };
+	struct ibsim_address to = {.dlid = facts->sm_lid, .slid = facts->lid, .qp = 1};
 
 	if (facts->state != ACM_PORT_ACTIVE || facts->sm_lid == 0)
 		return -ENETDOWN;
@@ -125,11 +124,12 @@ static void ping_answered(void *context, uint64_t cookie, int status, const uint
 
 void ibsim_ping_sa(struct ibsim_subnet *subnet)
 {
-	struct sim_port_ref sm = { .node = subnet->topology->sm, .port = 1 };
+	struct sim_port_ref sm = {.node = subnet->topology->sm, .port = 1};
 	uint8_t mad[ACM_MAD_LENGTH];
 
 	ibsim_encode_sa_ping(mad);
-	ibsim_pool_cancel(subnet->pool, ping_answered, 0); /* OpenSM may have dropped the last one */
+	ibsim_pool_cancel(subnet->pool, ping_answered,
+			  0); /* OpenSM may have dropped the last one */
 	send_to_sa(subnet, ibsim_port_index(subnet, sm), mad, ping_answered, 0);
 }
 
@@ -137,7 +137,7 @@ void ibsim_ping_sa(struct ibsim_subnet *subnet)
 
 static void ibsim_ended(struct ibsim_subnet *subnet)
 {
-	struct sim_control_event event = { .type = SIM_CONTROL_DIED, .text = subnet->died_text };
+	struct sim_control_event event = {.type = SIM_CONTROL_DIED, .text = subnet->died_text};
 	char log[PATH_MAX];
 
 	if (!ibsim_child_ended(&subnet->ibsim))
@@ -335,7 +335,8 @@ static int sa_send(struct sim_control *control, struct sim_port_ref port, uint16
 	if (pkey_index >= subnet->ports.facts[index].pkey_count ||
 	    subnet->ports.facts[index].pkeys[pkey_index] == 0)
 		return -EINVAL;
-	/* A dozen packets that OpenSM does not read would stop ibsim: they are lost here instead. */
+	/* A dozen packets that OpenSM does not read would stop ibsim: they are lost here instead.
+	 */
 	if (subnet->suspended)
 		return 0;
 	return send_to_sa(subnet, index, mad, sa_answered, cookie);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What can be done to a subnet under ibsim beside using it: real faults. All these are for controls made
- * by sim_ibsim_control_create(); what follows from them comes as events.
+ * What can be done to a subnet under ibsim beside using it: real faults. All these are for controls
+ * made by sim_ibsim_control_create(); what follows from them comes as events.
  *
  * The children end when the thread that made the control ends: the kernel sees to that.
  */
@@ -10,19 +10,22 @@
 
 #include "control.h"
 
-/* The subnet manager dies without a word. SA requests fail with -EHOSTUNREACH until it is started. */
+/* The subnet manager dies without a word. SA requests fail with -EHOSTUNREACH until it is started.
+ */
 void sim_ibsim_kill_opensm(struct sim_control *control);
-/* A new one, with the old one's configuration and LIDs but without its groups; an old one is killed.
- * Does not wait: SIM_CONTROL_REREGISTER for every port tells that it is up. 0 or negative errno. */
+/* A new one, with the old one's configuration and LIDs but without its groups; an old one is
+ * killed. Does not wait: SIM_CONTROL_REREGISTER for every port tells that it is up. 0 or negative
+ * errno. */
 int sim_ibsim_start_opensm(struct sim_control *control);
 /* It hangs (SIGSTOP): requests get no answer at all, until it is resumed. -ESRCH: there is none. */
 int sim_ibsim_suspend_opensm(struct sim_control *control);
 int sim_ibsim_resume_opensm(struct sim_control *control);
 
 /*
- * Takes down the link at `port` of a topology's node, or restores it. OpenSM learns of it by a trap and
- * routes around it; until then packets in the tables' way are lost, which the data plane is to be told.
- * -EINVAL: no such link; -EAGAIN: ibsim does not read its console; or another negative errno.
+ * Takes down the link at `port` of a topology's node, or restores it. OpenSM learns of it by a trap
+ * and routes around it; until then packets in the tables' way are lost, which the data plane is to
+ * be told. -EINVAL: no such link; -EAGAIN: ibsim does not read its console; or another negative
+ * errno.
  */
 int sim_ibsim_unlink(struct sim_control *control, uint32_t node, uint8_t port);
 int sim_ibsim_relink(struct sim_control *control, uint32_t node, uint8_t port);

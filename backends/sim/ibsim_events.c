@@ -79,5 +79,5 @@ void ibsim_events_drop(struct ibsim_events *events, uint64_t cookie)
 void ibsim_events_free(struct ibsim_events *events)
 {
 	free(events->ring);
-	*events = (struct ibsim_events){ .capacity = 0 };
+	*events = (struct ibsim_events){.capacity = 0};
 }

@@ -67,7 +67,7 @@ static void init_host(struct ibsim_subnet *subnet, uint32_t node, uint32_t *next
 		uint32_t pool_node = subnet->topology->switch_count + *next;
 
 		sim_topology_ibsim_name(subnet->topology, node, port, subnet->names[pool_node]);
-		subnet->refs[*next] = (struct sim_port_ref){ .node = node, .port = port };
+		subnet->refs[*next] = (struct sim_port_ref){.node = node, .port = port};
 		subnet->port_targets[*next].node = pool_node;
 		init_facts(&subnet->ports.facts[*next], n, port);
 	}
@@ -80,7 +80,8 @@ static struct ibsim_target *target_of(struct ibsim_subnet *subnet, uint32_t node
 	return &subnet->port_targets[subnet->first_port[node] + port - 1];
 }
 
-/* The port at the other end, reached by one hop more; its node's index when that is a switch first seen. */
+/* The port at the other end, reached by one hop more; its node's index when that is a switch first
+ * seen. */
 static uint32_t extend(struct ibsim_subnet *subnet, const struct ibsim_target *from,
 		       const struct sim_port *out, uint8_t out_port)
 {

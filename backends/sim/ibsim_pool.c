@@ -13,10 +13,10 @@
 /* Client ids must differ from those of outside programs, which use their process ids. */
 #define FIRST_CLIENT_ID 0x40000000u
 /* How long a node keeps its attachment while others wait: busy, or without an answer. */
-#define TURN (20 * ACM_NSEC_PER_MSEC)
+#define TURN     (20 * ACM_NSEC_PER_MSEC)
 #define PATIENCE ACM_NSEC_PER_SEC
 /* When an unanswered request counts as lost, given that later ones were answered. */
-#define LOST_AFTER (2 * ACM_NSEC_PER_SEC)
+#define LOST_AFTER  (2 * ACM_NSEC_PER_SEC)
 #define RETRY_AFTER (50 * ACM_NSEC_PER_MSEC)
 /* Of reading and sending in one call: the caller has other things to do as well. */
 #define ROUNDS_MAX 64
@@ -33,14 +33,14 @@ struct attachment {
 	enum attachment_state state;
 	uint32_t id;
 	uint32_t slot;
-	uint32_t node; /* NONE: lent to nobody */
+	uint32_t node;      /* NONE: lent to nobody */
 	uint32_t in_flight; /* answers that are waited for */
 	int control_fd;
 	int fd;
-	bool blocked; /* ibsim's queue is full: waits to become writable */
-	uint64_t since;	/* of the node's turn */
-	uint64_t used;	/* last packet either way */
-	uint64_t retry;	/* not before this */
+	bool blocked;   /* ibsim's queue is full: waits to become writable */
+	uint64_t since; /* of the node's turn */
+	uint64_t used;  /* last packet either way */
+	uint64_t retry; /* not before this */
 };
 
 struct ibsim_pool {
@@ -120,7 +120,8 @@ static void release_attachment(struct ibsim_pool *pool, struct ibsim_request *re
 	request->attachment = NONE;
 }
 
-static void finish(struct ibsim_pool *pool, struct ibsim_request *request, int status, const uint8_t *mad)
+static void finish(struct ibsim_pool *pool, struct ibsim_request *request, int status,
+		   const uint8_t *mad)
 {
 	ibsim_answer *answer = request->answer;
 	void *context = request->context;
@@ -177,7 +178,7 @@ void ibsim_pool_fail(struct ibsim_pool *pool, ibsim_answer *answer, int status)
 static void watch(struct ibsim_pool *pool, uint32_t index)
 {
 	struct attachment *a = &pool->attachments[index];
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = index };
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = index};
 
 	if (a->blocked)
 		event.events |= EPOLLOUT;
@@ -348,7 +349,8 @@ static void process_control(struct ibsim_pool *pool, struct attachment *a)
 static void process_packet(struct ibsim_pool *pool, struct attachment *a,
 			   struct ibsim_packet *packet)
 {
-	struct ibsim_request *request = ibsim_requests_find_sent(&pool->requests, ibsim_mad_tid(packet->mad));
+	struct ibsim_request *request =
+		ibsim_requests_find_sent(&pool->requests, ibsim_mad_tid(packet->mad));
 	uint64_t tid;
 
 	/* Methods below 0x80 without a status are requests: nothing that this client answers. */
@@ -456,7 +458,7 @@ bool ibsim_pool_was_refused(struct ibsim_pool *pool)
 static int open_attachment(struct ibsim_pool *pool, uint32_t index)
 {
 	struct attachment *a = &pool->attachments[index];
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = index };
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = index};
 	int error;
 
 	a->id = FIRST_CLIENT_ID + index;
@@ -489,7 +491,7 @@ int ibsim_pool_create(const char *socket_name, const char (*nodes)[IBSIM_NAME_SI
 	pool->first_waiting = pool->last_waiting = NONE;
 	for (uint32_t i = 0; i < IBSIM_POOL_ATTACHMENTS; i++)
 		pool->attachments[i] =
-			(struct attachment){ .node = NONE, .control_fd = -1, .fd = -1 };
+			(struct attachment){.node = NONE, .control_fd = -1, .fd = -1};
 	pool->nodes = calloc(count, sizeof(struct node));
 	pool->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (!pool->nodes || pool->epoll_fd < 0)

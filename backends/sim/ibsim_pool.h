@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The attachments to ibsim, lent to its nodes as they have something to send. ibsim has ten slots, so
- * that hundreds of nodes take turns: an attachment whose node has nothing in flight goes to the next
- * that waits, the least recently used one first.
+ * The attachments to ibsim, lent to its nodes as they have something to send. ibsim has ten slots,
+ * so that hundreds of nodes take turns: an attachment whose node has nothing in flight goes to the
+ * next that waits, the least recently used one first.
  */
 #ifndef ACMITE_SIM_IBSIM_POOL_H
 #define ACMITE_SIM_IBSIM_POOL_H
@@ -21,7 +21,8 @@ struct ibsim_pool;
 /*
  * What became of a request: status 0 and the answer with the request's own transaction id, valid
  * during the call; or -EHOSTUNREACH: ibsim could not deliver it or nobody was there to take it;
- * -ETIMEDOUT: no answer came while other nodes waited for the attachment. May send further requests.
+ * -ETIMEDOUT: no answer came while other nodes waited for the attachment. May send further
+ * requests.
  */
 typedef void ibsim_answer(void *context, uint64_t cookie, int status, const uint8_t *mad);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* ibsim's hosts have P_Key tables of 64 entries, read in blocks of 32. */
-#define PKEY_BLOCKS 2u
+#define PKEY_BLOCKS     2u
 #define PKEYS_PER_BLOCK 32u
 
 static bool ports_next(void *context, struct ibsim_reading *reading)

@@ -138,11 +138,11 @@ static int spawn(struct launch *launch, int failure_read, struct ibsim_child *ch
 
 int ibsim_child_start(const struct ibsim_command *command, struct ibsim_child *child)
 {
-	struct launch launch = { .command = command, .input = -1, .output = -1, .failure = -1 };
-	int input[2] = { -1, -1 }, failure[2] = { -1, -1 };
+	struct launch launch = {.command = command, .input = -1, .output = -1, .failure = -1};
+	int input[2] = {-1, -1}, failure[2] = {-1, -1};
 	int error = 0;
 
-	*child = (struct ibsim_child){ .pidfd = -1, .input_fd = -1 };
+	*child = (struct ibsim_child){.pidfd = -1, .input_fd = -1};
 	launch.parent = getpid();
 	launch.environment = merge_environment(command->environment);
 	if (!launch.environment)
@@ -175,7 +175,7 @@ static void forget(struct ibsim_child *child)
 {
 	close_all(&child->pidfd, 1);
 	close_all(&child->input_fd, 1);
-	*child = (struct ibsim_child){ .pidfd = -1, .input_fd = -1 };
+	*child = (struct ibsim_child){.pidfd = -1, .input_fd = -1};
 }
 
 void ibsim_child_kill(struct ibsim_child *child)

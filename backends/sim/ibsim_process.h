@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Children that cannot outlive this process, the scratch folder they work in, and where their programs
- * are.
+ * Children that cannot outlive this process, the scratch folder they work in, and where their
+ * programs are.
  */
 #ifndef ACMITE_SIM_IBSIM_PROCESS_H
 #define ACMITE_SIM_IBSIM_PROCESS_H
@@ -18,12 +18,12 @@ struct ibsim_child {
 };
 
 struct ibsim_command {
-	const char *program;	 /* path */
-	const char *const *argv; /* NULL-terminated */
+	const char *program;            /* path */
+	const char *const *argv;        /* NULL-terminated */
 	const char *const *environment; /* "NAME=value" on top of this process's, NULL-terminated */
 	const char *directory;
 	const char *output; /* file that standard output and error are appended to */
-	bool input;	    /* give it a pipe as standard input, else /dev/null */
+	bool input;         /* give it a pipe as standard input, else /dev/null */
 };
 
 /*
@@ -37,8 +37,8 @@ void ibsim_child_kill(struct ibsim_child *child);
 bool ibsim_child_ended(struct ibsim_child *child);
 
 /*
- * Path of a program: what the variable `override` of the environment names, else the first in $PATH or
- * the system's sbin folders, which a user's PATH often lacks. 0 or -ENOENT.
+ * Path of a program: what the variable `override` of the environment names, else the first in $PATH
+ * or the system's sbin folders, which a user's PATH often lacks. 0 or -ENOENT.
  */
 int ibsim_find_program(const char *name, const char *override, char path[PATH_MAX]);
 /* The same for libumad2sim.so, which no search path leads to; the variable is ACMITE_UMAD2SIM. */

@@ -85,7 +85,7 @@ int ibsim_socket_connect_slot(int fd, const char *name, uint32_t slot)
 
 void ibsim_socket_disconnect(int fd)
 {
-	struct sockaddr none = { .sa_family = AF_UNSPEC };
+	struct sockaddr none = {.sa_family = AF_UNSPEC};
 	struct ibsim_packet packet;
 
 	/* A packet left in the queue would make the kernel signal an error to ibsim's socket. */
@@ -101,7 +101,7 @@ static int send_message(int fd, const struct message *message)
 
 int ibsim_send_attach(int control_fd, uint32_t id, const char *node)
 {
-	struct message message = { .magic = MAGIC, .type = MESSAGE_ATTACH };
+	struct message message = {.magic = MAGIC, .type = MESSAGE_ATTACH};
 
 	message.length = sizeof(message.data.attach);
 	message.data.attach.id = id;
@@ -112,7 +112,7 @@ int ibsim_send_attach(int control_fd, uint32_t id, const char *node)
 
 int ibsim_send_detach(int control_fd, uint32_t slot)
 {
-	struct message message = { .magic = MAGIC, .slot = slot, .type = MESSAGE_DETACH };
+	struct message message = {.magic = MAGIC, .slot = slot, .type = MESSAGE_DETACH};
 
 	return send_message(control_fd, &message);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ibsim's socket protocol, as a client speaks it: datagrams between sockets in the abstract namespace.
- * Control messages go to NAME:ctl; a client that is attached in slot N exchanges packets with NAME:outN
- * from a socket called NAME:inID, where ID is a number of its own choice.
+ * ibsim's socket protocol, as a client speaks it: datagrams between sockets in the abstract
+ * namespace. Control messages go to NAME:ctl; a client that is attached in slot N exchanges packets
+ * with NAME:outN from a socket called NAME:inID, where ID is a number of its own choice.
  *
- * Both structures are laid out as ibsim (0.7 to 0.12) has them in memory: fields are in host order but
- * where said.
+ * Both structures are laid out as ibsim (0.7 to 0.12) has them in memory: fields are in host order
+ * but where said.
  */
 #ifndef ACMITE_SIM_IBSIM_PROTOCOL_H
 #define ACMITE_SIM_IBSIM_PROTOCOL_H
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #define IBSIM_NAME_SIZE 32 /* of a netlist node, with its NUL */
-#define IBSIM_HOPS_MAX 63
-#define IBSIM_LID_NONE 0xffffu /* a directed route instead of LIDs */
+#define IBSIM_HOPS_MAX  63
+#define IBSIM_LID_NONE  0xffffu /* a directed route instead of LIDs */
 
 /* Where a MAD goes. */
 struct ibsim_address {
@@ -40,8 +40,8 @@ int ibsim_socket_connect(int fd, const char *name, const char *kind);
 /* Connects to NAME:outSLOT. 0 or negative errno. */
 int ibsim_socket_connect_slot(int fd, const char *name, uint32_t slot);
 /*
- * Undoes that, dropping what was received. Without it, ibsim's attempt to connect another slot's socket
- * to this one fails, at which it ends itself.
+ * Undoes that, dropping what was received. Without it, ibsim's attempt to connect another slot's
+ * socket to this one fails, at which it ends itself.
  */
 void ibsim_socket_disconnect(int fd);
 
@@ -49,8 +49,8 @@ void ibsim_socket_disconnect(int fd);
 int ibsim_send_attach(int control_fd, uint32_t id, const char *node);
 int ibsim_send_detach(int control_fd, uint32_t slot);
 /*
- * The answer to either: 1 and *slot (the one attached, or what a detach named), 0: nothing there yet,
- * -ECONNREFUSED: ibsim says no, or another negative errno.
+ * The answer to either: 1 and *slot (the one attached, or what a detach named), 0: nothing there
+ * yet, -ECONNREFUSED: ibsim says no, or another negative errno.
  */
 int ibsim_receive_control(int control_fd, uint32_t *slot);
 
@@ -69,8 +69,8 @@ enum ibsim_attribute {
 };
 
 /*
- * A SubnGet along `path` (the out ports, from [1]) of `hops` hops; none reaches the port itself. Writes
- * ACM_MAD_LENGTH bytes.
+ * A SubnGet along `path` (the out ports, from [1]) of `hops` hops; none reaches the port itself.
+ * Writes ACM_MAD_LENGTH bytes.
  */
 void ibsim_encode_smp(enum ibsim_attribute attribute, uint32_t modifier, const uint8_t *path,
 		      uint8_t hops, uint8_t *mad);

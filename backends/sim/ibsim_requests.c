@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define INDEX_BITS 17
+#define INDEX_BITS    17
 #define SEQUENCE_BITS 31
-#define INDEX_MASK ((1u << INDEX_BITS) - 1)
+#define INDEX_MASK    ((1u << INDEX_BITS) - 1)
 #define SEQUENCE_MASK ((1u << SEQUENCE_BITS) - 1)
 
 void ibsim_request_list_append(struct ibsim_request_list *list, struct ibsim_request *request)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The requests that a pool has under way, found by the transaction id that they carry through ibsim.
- * An object is used again when its answer has come; its sequence number tells the uses apart.
+ * The requests that a pool has under way, found by the transaction id that they carry through
+ * ibsim. An object is used again when its answer has come; its sequence number tells the uses
+ * apart.
  */
 #ifndef ACMITE_SIM_IBSIM_REQUESTS_H
 #define ACMITE_SIM_IBSIM_REQUESTS_H
@@ -39,7 +40,8 @@ struct ibsim_requests {
 	struct ibsim_request_list unused;
 };
 
-/* A free one, in no list, its sequence number new. -EAGAIN: IBSIM_POOL_REQUESTS_MAX are in use; -ENOMEM. */
+/* A free one, in no list, its sequence number new. -EAGAIN: IBSIM_POOL_REQUESTS_MAX are in use;
+ * -ENOMEM. */
 int ibsim_requests_take(struct ibsim_requests *requests, struct ibsim_request **request);
 /* It must be in no list. */
 void ibsim_requests_give_back(struct ibsim_requests *requests, struct ibsim_request *request);

@@ -138,7 +138,8 @@ static int make_folder(const struct startup *startup)
 	return error ? error : write_options(subnet);
 }
 
-/* OpenSM's folder is watched for its dumps, the scratch folder's log of ibsim for answers on its console. */
+/* OpenSM's folder is watched for its dumps, the scratch folder's log of ibsim for answers on its
+ * console. */
 static int watch_files(struct ibsim_subnet *subnet)
 {
 	char path[PATH_MAX];
@@ -156,8 +157,8 @@ static int watch_files(struct ibsim_subnet *subnet)
 		return -errno;
 	fclose(log);
 	subnet->log_watch = inotify_add_watch(subnet->inotify_fd, path, IN_MODIFY);
-	return subnet->log_watch < 0 ? -errno : ibsim_watch(subnet, subnet->inotify_fd,
-							    IBSIM_SOURCE_FILES);
+	return subnet->log_watch < 0 ? -errno
+				     : ibsim_watch(subnet, subnet->inotify_fd, IBSIM_SOURCE_FILES);
 }
 
 /* ---- children ---- */
@@ -181,15 +182,15 @@ static int name_sockets(const struct startup *startup)
 
 static int start_ibsim(struct ibsim_subnet *subnet, const char *program)
 {
-	const char *argv[] = { "ibsim", "-s", IBSIM_NETLIST, NULL };
+	const char *argv[] = {"ibsim", "-s", IBSIM_NETLIST, NULL};
 	char socket_name[96], log[PATH_MAX];
-	const char *environment[] = { socket_name, NULL };
-	struct ibsim_command command = { .program = program,
-					 .argv = argv,
-					 .environment = environment,
-					 .directory = subnet->scratch,
-					 .output = log,
-					 .input = true };
+	const char *environment[] = {socket_name, NULL};
+	struct ibsim_command command = {.program = program,
+					.argv = argv,
+					.environment = environment,
+					.directory = subnet->scratch,
+					.output = log,
+					.input = true};
 	int error;
 
 	snprintf(socket_name, sizeof(socket_name), "IBSIM_SOCKNAME=%s", subnet->socket_name);
@@ -207,14 +208,14 @@ int ibsim_start_opensm(struct ibsim_subnet *subnet)
 	char folder[PATH_MAX], options[PATH_MAX], output[PATH_MAX];
 	char cache[PATH_MAX + 32], temporary[PATH_MAX + 32], preload[PATH_MAX + 32];
 	char socket_name[96], host[IBSIM_NAME_SIZE + 16];
-	const char *argv[] = { "opensm", "-F", options, NULL };
-	const char *environment[] = { socket_name, host, cache, temporary, preload, NULL };
-	struct ibsim_command command = { .program = subnet->opensm_program,
-					 .argv = argv,
-					 .environment = environment,
-					 .directory = folder,
-					 .output = output };
-	struct sim_port_ref sm = { .node = subnet->topology->sm, .port = 1 };
+	const char *argv[] = {"opensm", "-F", options, NULL};
+	const char *environment[] = {socket_name, host, cache, temporary, preload, NULL};
+	struct ibsim_command command = {.program = subnet->opensm_program,
+					.argv = argv,
+					.environment = environment,
+					.directory = folder,
+					.output = output};
+	struct sim_port_ref sm = {.node = subnet->topology->sm, .port = 1};
 	uint32_t node = subnet->port_targets[ibsim_port_index(subnet, sm)].node;
 	int error;
 
@@ -241,11 +242,12 @@ static void note_wait(struct startup *startup, const char *text)
 		startup->options->progress(startup->options->progress_context, text);
 }
 
-/* Until the epoll descriptor is readable or `wake` comes. -ECANCELED, -ETIMEDOUT or another errno. */
+/* Until the epoll descriptor is readable or `wake` comes. -ECANCELED, -ETIMEDOUT or another errno.
+ */
 static int wait_for_events(const struct startup *startup, uint64_t wake)
 {
-	struct pollfd fds[2] = { { .fd = startup->subnet->epoll_fd, .events = POLLIN },
-				 { .fd = startup->options->cancel_fd, .events = POLLIN } };
+	struct pollfd fds[2] = {{.fd = startup->subnet->epoll_fd, .events = POLLIN},
+				{.fd = startup->options->cancel_fd, .events = POLLIN}};
 	uint64_t now = monotonic_now(), until = startup->deadline;
 	struct timespec timeout;
 
@@ -270,8 +272,8 @@ static int wait_failed(const struct startup *startup, int error, const char *log
 			    "the fabric was not up after %u ms, still %s; give it more time, or "
 			    "see what its log ends with:",
 			    startup->options->ready_timeout_ms, startup->waiting_for);
-	return fail(startup, error, log, "waiting for the fabric failed (%s); its log ends with:",
-		    strerror(-error));
+	return fail(startup, error, log,
+		    "waiting for the fabric failed (%s); its log ends with:", strerror(-error));
 }
 
 static bool log_contains(const struct ibsim_subnet *subnet, const char *text)
@@ -428,7 +430,8 @@ static int prepare(struct startup *startup)
 		error = watch_files(subnet);
 	if (error)
 		fail(startup, error, NULL,
-		     "the fabric's scratch files cannot be set up in %s: %s; name a folder that can "
+		     "the fabric's scratch files cannot be set up in %s: %s; name a folder that "
+		     "can "
 		     "be written with --scratch or TMPDIR",
 		     startup->options->scratch ? startup->options->scratch : "$TMPDIR or /tmp",
 		     strerror(-error));
@@ -437,9 +440,10 @@ static int prepare(struct startup *startup)
 
 static int open_pool(struct ibsim_subnet *subnet)
 {
-	struct sim_port_ref sm_port = { .node = subnet->topology->sm, .port = 1 };
+	struct sim_port_ref sm_port = {.node = subnet->topology->sm, .port = 1};
 	uint32_t sm = subnet->port_targets[ibsim_port_index(subnet, sm_port)].node;
-	int error = ibsim_pool_create(subnet->socket_name, (const char (*)[IBSIM_NAME_SIZE])subnet->names,
+	int error = ibsim_pool_create(subnet->socket_name,
+				      (const char(*)[IBSIM_NAME_SIZE])subnet->names,
 				      subnet->node_count, &subnet->pool);
 
 	if (error)
@@ -489,7 +493,7 @@ static int bring_up(struct startup *startup)
 
 void sim_ibsim_options_default(struct sim_ibsim_options *options)
 {
-	*options = (struct sim_ibsim_options){ .ready_timeout_ms = 30000, .cancel_fd = -1 };
+	*options = (struct sim_ibsim_options){.ready_timeout_ms = 30000, .cancel_fd = -1};
 }
 
 int sim_ibsim_control_create(const struct sim_topology *topology,
@@ -497,7 +501,7 @@ int sim_ibsim_control_create(const struct sim_topology *topology,
 			     char *why, size_t size)
 {
 	struct ibsim_subnet *subnet = calloc(1, sizeof(*subnet));
-	struct startup startup = { .subnet = subnet, .options = options, .why = why, .size = size };
+	struct startup startup = {.subnet = subnet, .options = options, .why = why, .size = size};
 	int error;
 
 	if (!subnet)
@@ -506,7 +510,7 @@ int sim_ibsim_control_create(const struct sim_topology *topology,
 	subnet->topology = topology;
 	subnet->keep_scratch = options->keep_scratch;
 	subnet->epoll_fd = subnet->inotify_fd = -1;
-	subnet->ibsim = subnet->opensm = (struct ibsim_child){ .pidfd = -1, .input_fd = -1 };
+	subnet->ibsim = subnet->opensm = (struct ibsim_child){.pidfd = -1, .input_fd = -1};
 	startup.deadline = monotonic_now() + options->ready_timeout_ms * ACM_NSEC_PER_MSEC;
 	error = bring_up(&startup);
 	if (error) {

@@ -12,18 +12,18 @@
 #include "ibsim_tables.h"
 
 /* Files in the scratch folder. */
-#define IBSIM_NETLIST "netlist"
-#define IBSIM_LOG "ibsim.log"
-#define IBSIM_PARTITIONS "partitions.conf"
+#define IBSIM_NETLIST        "netlist"
+#define IBSIM_LOG            "ibsim.log"
+#define IBSIM_PARTITIONS     "partitions.conf"
 #define IBSIM_OPENSM_OPTIONS "opensm.conf"
-#define IBSIM_OPENSM_LOG "opensm.log"
-#define IBSIM_OPENSM_OUTPUT "opensm.out"
-#define IBSIM_OPENSM_FOLDER "opensm" /* where it runs, caches and dumps */
-#define IBSIM_DUMP "opensm-subnet.lst" /* in that; written when a sweep is done */
+#define IBSIM_OPENSM_LOG     "opensm.log"
+#define IBSIM_OPENSM_OUTPUT  "opensm.out"
+#define IBSIM_OPENSM_FOLDER  "opensm"            /* where it runs, caches and dumps */
+#define IBSIM_DUMP           "opensm-subnet.lst" /* in that; written when a sweep is done */
 
 /*
- * 4.096 us * 2^14 is 67 ms, for OpenSM and for what ports say. ibsim's ports keep 31, over two hours,
- * whatever the SM sets.
+ * 4.096 us * 2^14 is 67 ms, for OpenSM and for what ports say. ibsim's ports keep 31, over two
+ * hours, whatever the SM sets.
  */
 #define IBSIM_SUBNET_TIMEOUT 14
 
@@ -36,21 +36,21 @@ struct ibsim_subnet {
 	char umad2sim[PATH_MAX];
 	bool keep_scratch;
 	struct ibsim_child ibsim, opensm;
-	bool suspended; /* OpenSM by SIGSTOP */
-	bool swept;	/* OpenSM has dumped since it was started */
+	bool suspended;  /* OpenSM by SIGSTOP */
+	bool swept;      /* OpenSM has dumped since it was started */
 	bool sa_answers; /* to the ping, since then */
 	bool reregister; /* all ports are to be told when it is up */
 	bool died;
-	bool listing; /* ibsim was asked for its clients */
+	bool listing;    /* ibsim was asked for its clients */
 	long log_offset; /* of what was read of ibsim's log */
 	char died_text[512];
 	int epoll_fd;
 	int inotify_fd;
 	int log_watch;
-	uint32_t node_count;		   /* of the pool: switches, then host ports */
-	char (*names)[IBSIM_NAME_SIZE];	   /* by node of the pool */
+	uint32_t node_count;            /* of the pool: switches, then host ports */
+	char (*names)[IBSIM_NAME_SIZE]; /* by node of the pool */
 	uint32_t port_count;
-	uint32_t *first_port;	   /* by host's topology index: of its port 1 */
+	uint32_t *first_port;      /* by host's topology index: of its port 1 */
 	struct sim_port_ref *refs; /* by port */
 	struct ibsim_target *switch_targets, *port_targets;
 	struct ibsim_pool *pool;
@@ -78,7 +78,12 @@ int ibsim_start_opensm(struct ibsim_subnet *subnet);
 extern const struct sim_control_ops ibsim_control_ops;
 
 /* What the epoll descriptor's events are about. */
-enum ibsim_source { IBSIM_SOURCE_POOL, IBSIM_SOURCE_IBSIM, IBSIM_SOURCE_OPENSM, IBSIM_SOURCE_FILES };
+enum ibsim_source {
+	IBSIM_SOURCE_POOL,
+	IBSIM_SOURCE_IBSIM,
+	IBSIM_SOURCE_OPENSM,
+	IBSIM_SOURCE_FILES
+};
 int ibsim_watch(struct ibsim_subnet *subnet, int fd, enum ibsim_source source);
 /* Everything may have changed. */
 void ibsim_hint_all(struct ibsim_subnet *subnet);

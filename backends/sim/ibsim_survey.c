@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #define SHORT_INTERVAL (5 * ACM_NSEC_PER_MSEC)
-#define LONG_INTERVAL ACM_NSEC_PER_SEC
+#define LONG_INTERVAL  ACM_NSEC_PER_SEC
 /* A large fabric is looked at less often, so that ibsim is not kept busy by it. */
 #define LONG_INTERVAL_FACTOR 20
 
@@ -22,7 +22,7 @@ static void answered(void *context, uint64_t cookie, int status, const uint8_t *
 
 static void send_next(struct ibsim_pass *pass, struct ibsim_reading *reading)
 {
-	static const struct ibsim_address directed = { IBSIM_LID_NONE, IBSIM_LID_NONE, 0 };
+	static const struct ibsim_address directed = {IBSIM_LID_NONE, IBSIM_LID_NONE, 0};
 	const struct ibsim_target *target = &pass->targets[reading->target];
 	uint8_t mad[ACM_MAD_LENGTH];
 
@@ -112,14 +112,14 @@ void ibsim_pass_init(struct ibsim_pass *pass, const struct ibsim_pass_ops *ops, 
 		     struct ibsim_pool *pool, uint32_t sm_node, const struct ibsim_target *targets,
 		     uint32_t count)
 {
-	*pass = (struct ibsim_pass){ .ops = ops,
-				     .context = context,
-				     .pool = pool,
-				     .sm_node = sm_node,
-				     .targets = targets,
-				     .count = count,
-				     .interval = SHORT_INTERVAL,
-				     .due = ACM_NEVER };
+	*pass = (struct ibsim_pass){.ops = ops,
+				    .context = context,
+				    .pool = pool,
+				    .sm_node = sm_node,
+				    .targets = targets,
+				    .count = count,
+				    .interval = SHORT_INTERVAL,
+				    .due = ACM_NEVER};
 	for (uint32_t i = 0; i < IBSIM_READINGS; i++) {
 		pass->readings[i].pass = pass;
 		pass->readings[i].place = i;

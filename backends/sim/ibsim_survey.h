@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reading the subnet's state by SMPs: a pass reads some attributes of many targets, again and again: at
- * short intervals while changes are likely, at long ones else. Targets are reached by directed routes
- * from the SM's host; one that cannot be reached so is read through an attachment of its own.
+ * Reading the subnet's state by SMPs: a pass reads some attributes of many targets, again and
+ * again: at short intervals while changes are likely, at long ones else. Targets are reached by
+ * directed routes from the SM's host; one that cannot be reached so is read through an attachment
+ * of its own.
  */
 #ifndef ACMITE_SIM_IBSIM_SURVEY_H
 #define ACMITE_SIM_IBSIM_SURVEY_H
@@ -12,7 +13,7 @@
 #define IBSIM_READINGS 12 /* targets that are read at a time */
 
 struct ibsim_target {
-	uint32_t node; /* in the pool */
+	uint32_t node;  /* in the pool */
 	bool reachable; /* `path` leads there from the SM's host */
 	uint8_t hops;
 	uint8_t path[IBSIM_HOPS_MAX + 1];
@@ -25,11 +26,11 @@ struct ibsim_reading {
 	struct ibsim_pass *pass;
 	uint32_t target;
 	uint32_t place; /* 0 .. IBSIM_READINGS - 1, for what is kept meanwhile */
-	uint32_t step;	/* attributes read so far */
+	uint32_t step;  /* attributes read so far */
 	bool active;
-	bool nearby;	/* through an attachment of its own */
-	bool found;	/* free for the pass's use; false at the beginning */
-	bool changed;	/* set when something differs from what was known */
+	bool nearby;  /* through an attachment of its own */
+	bool found;   /* free for the pass's use; false at the beginning */
+	bool changed; /* set when something differs from what was known */
 	enum ibsim_attribute attribute;
 	uint32_t modifier;
 };
@@ -53,10 +54,10 @@ struct ibsim_pass {
 	uint32_t next_target;
 	uint32_t active;
 	bool running;
-	bool hinted;  /* since it began */
-	bool changed; /* something, since it began */
+	bool hinted;      /* since it began */
+	bool changed;     /* something, since it began */
 	bool seen_change; /* and since ibsim_pass_take_change() */
-	uint64_t rounds; /* finished so far */
+	uint64_t rounds;  /* finished so far */
 	uint64_t now, started, due, interval;
 	struct ibsim_reading readings[IBSIM_READINGS];
 };

@@ -9,13 +9,13 @@
 #define LFT_BLOCK 64u
 #define MFT_BLOCK 32u
 #define MFT_GROUP 16u /* ports in one read */
-#define DROP 0xff
+#define DROP      0xff
 
 int ibsim_tables_init(struct ibsim_tables *tables, const struct sim_topology *topology)
 {
 	uint32_t count = topology->switch_count;
 
-	*tables = (struct ibsim_tables){ .topology = topology, .mlid_top = ACM_LID_MULTICAST };
+	*tables = (struct ibsim_tables){.topology = topology, .mlid_top = ACM_LID_MULTICAST};
 	tables->tables.switch_count = count;
 	tables->tables.switches = calloc(count + 1, sizeof(struct sim_switch_tables));
 	tables->lft_capacity = calloc(count + 1, sizeof(uint32_t));

@@ -12,10 +12,10 @@
 struct ibsim_tables {
 	struct sim_tables tables;
 	uint32_t *lft_capacity; /* by switch: entries that there is memory for */
-	uint16_t *lft_top;	/* by switch, as its SwitchInfo said last */
+	uint16_t *lft_top;      /* by switch, as its SwitchInfo said last */
 	const struct sim_topology *topology;
-	/* Highest MLID that the SA gave out, as far as known: what the passes read at least. ibsim keeps
-	 * no MulticastFDBTop. */
+	/* Highest MLID that the SA gave out, as far as known: what the passes read at least. ibsim
+	 * keeps no MulticastFDBTop. */
 	uint16_t mlid_top;
 };
 

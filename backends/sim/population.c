@@ -17,7 +17,7 @@ struct sim_resident {
 	bool paused; /* not run, and not in the list of the woken */
 	struct sim_resident *next_woken;
 	uint64_t deadline;
-	uint32_t place; /* in the heap */
+	uint32_t place;     /* in the heap */
 	uint64_t allocated; /* bytes of its engine and driver */
 };
 

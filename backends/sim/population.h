@@ -36,11 +36,14 @@ int sim_population_add(struct sim_population *population, const char *node,
 int sim_population_add_others(struct sim_population *population,
 			      const struct acm_engine_config *config, uint64_t now, uint32_t *node);
 
-/* Ends a resident as a process that is killed: without a word to anybody. Its node may be added again. */
+/* Ends a resident as a process that is killed: without a word to anybody. Its node may be added
+ * again. */
 void sim_population_remove(struct sim_resident *resident);
 /* NULL: the node has none. */
-struct sim_resident *sim_population_resident(const struct sim_population *population, uint32_t node);
-/* `watch` is called after each run of a resident; it must not change the population. NULL: nobody. */
+struct sim_resident *sim_population_resident(const struct sim_population *population,
+					     uint32_t node);
+/* `watch` is called after each run of a resident; it must not change the population. NULL: nobody.
+ */
 void sim_population_watch(struct sim_population *population,
 			  void (*watch)(void *context, struct sim_resident *resident),
 			  void *context);

@@ -61,4 +61,3 @@ int sim_topology_write_dot(const struct sim_topology *topology, FILE *out)
 	fputs("}\n", out);
 	return stream_status(out);
 }
-

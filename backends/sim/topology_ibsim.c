@@ -27,7 +27,7 @@ void sim_topology_ibsim_name(const struct sim_topology *topology, uint32_t node,
 			     char *name)
 {
 	const struct sim_node *of = &topology->nodes[node];
-	char text[IBSIM_NAME_SIZE + 4] = { 0 };
+	char text[IBSIM_NAME_SIZE + 4] = {0};
 
 	/* ':' is in no node's name, so no two netlist nodes have one name (of those that fit). */
 	memcpy(text, of->name, strnlen(of->name, IBSIM_NAME_SIZE - 1));

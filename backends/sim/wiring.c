@@ -57,7 +57,8 @@ int sim_wiring_init(struct sim_wiring *wiring, const struct sim_topology *topolo
 		return -ENOMEM;
 	}
 	for (uint32_t node = 0; node < topology->node_count; node++) {
-		wiring->exits[wiring->first[node]] = (struct sim_exit){.owner = node, .node = SIM_NONE};
+		wiring->exits[wiring->first[node]] =
+			(struct sim_exit){.owner = node, .node = SIM_NONE};
 		for (uint32_t port = 1; port <= topology->nodes[node].port_count; port++)
 			wire_port(wiring, node, port, seed);
 	}

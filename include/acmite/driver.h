@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The driver: executes an engine's actions on a transport, and turns what the transport reports into
- * the engine's events. No I/O of its own, no clock: its user passes the time.
+ * The driver: executes an engine's actions on a transport, and turns what the transport reports
+ * into the engine's events. No I/O of its own, no clock: its user passes the time.
  */
 #ifndef ACMITE_DRIVER_H
 #define ACMITE_DRIVER_H
@@ -10,8 +10,8 @@
 #include <acmite/transport.h>
 
 /*
- * Where actions go that are not the transport's. What they are given is valid during the call only. A
- * hook must not call the driver: it queues what it wants to do. `find_source` and `trace` may be
+ * Where actions go that are not the transport's. What they are given is valid during the call only.
+ * A hook must not call the driver: it queues what it wants to do. `find_source` and `trace` may be
  * NULL; without the first every search for a source fails.
  */
 struct acm_driver_hooks {

@@ -4,14 +4,15 @@
  *
  *   acm_engine_step(engine, &event)          one event, with its time
  *   acm_engine_next_action(engine, &action)  until it returns false
- *   acm_engine_deadline(engine)              when to come back with ACM_EVENT_DEADLINE at the latest
+ *   acm_engine_deadline(engine)              when to come back with ACM_EVENT_DEADLINE at the
+ * latest
  *
- * That is all. The engine owns every timer and never calls out. The same configuration (seed included)
- * and the same events give the same actions, to the byte, on every machine.
+ * That is all. The engine owns every timer and never calls out. The same configuration (seed
+ * included) and the same events give the same actions, to the byte, on every machine.
  *
- * Ownership: what an event points to is read during acm_engine_step() only. What an action points to
- * belongs to the engine and stays valid until the next acm_engine_step() or acm_engine_destroy().
- * An engine belongs to one thread at a time.
+ * Ownership: what an event points to is read during acm_engine_step() only. What an action points
+ * to belongs to the engine and stays valid until the next acm_engine_step() or
+ * acm_engine_destroy(). An engine belongs to one thread at a time.
  */
 #ifndef ACMITE_ENGINE_H
 #define ACMITE_ENGINE_H
@@ -29,31 +30,33 @@ enum acm_route_protocol {
 
 enum acm_compat {
 	ACM_COMPAT_NONE,
-	ACM_COMPAT_IBACM, /* as the reference daemon where that differs: see policy.h, docs/acmited.md */
+	ACM_COMPAT_IBACM, /* as the reference daemon where that differs: see policy.h,
+			     docs/acmited.md */
 };
 
 struct acm_engine_config {
-	uint64_t seed;		   /* transaction ids, jitter, hash keys */
-	uint64_t address_life;	   /* ns, ACM_NEVER: does not expire */
-	uint64_t route_life;	   /* ns, ACM_NEVER: does not expire */
-	uint64_t negative_life;	   /* ns a failure is remembered; 0: not at all */
-	uint64_t timeout;	   /* ns for one try, on top of the subnet time-out */
-	uint32_t retries;	   /* further tries after the first */
-	uint32_t resolve_depth;	   /* multicast requests in flight per endpoint, 1 to 1024 */
-	uint32_t sa_depth;	   /* most SA transactions in flight per port, 1 to 64 */
-	uint32_t recv_depth;	   /* receive buffers per endpoint */
-	uint8_t min_mtu;	   /* code */
-	uint8_t min_rate;	   /* code */
+	uint64_t seed;          /* transaction ids, jitter, hash keys */
+	uint64_t address_life;  /* ns, ACM_NEVER: does not expire */
+	uint64_t route_life;    /* ns, ACM_NEVER: does not expire */
+	uint64_t negative_life; /* ns a failure is remembered; 0: not at all */
+	uint64_t timeout;       /* ns for one try, on top of the subnet time-out */
+	uint32_t retries;       /* further tries after the first */
+	uint32_t resolve_depth; /* multicast requests in flight per endpoint, 1 to 1024 */
+	uint32_t sa_depth;      /* most SA transactions in flight per port, 1 to 64 */
+	uint32_t recv_depth;    /* receive buffers per endpoint */
+	uint8_t min_mtu;        /* code */
+	uint8_t min_rate;       /* code */
 	enum acm_route_protocol route_protocol;
-	enum acm_compat compat;	   /* IBACM overrides depths, negative_life and memory_budget */
-	bool loopback;		   /* answer for own addresses without traffic */
-	uint64_t memory_budget;	   /* bytes for destinations; the least recently used leave first */
-	uint32_t request_limit;	   /* most requests waiting at once; more get ACM_STATUS_ENOMEM */
+	enum acm_compat compat;    /* IBACM overrides depths, negative_life and memory_budget */
+	bool loopback;             /* answer for own addresses without traffic */
+	uint64_t memory_budget;    /* bytes for destinations; the least recently used leave first */
+	uint32_t request_limit;    /* most requests waiting at once; more get ACM_STATUS_ENOMEM */
 	uint64_t join_backoff_min; /* ns before a failed join is tried again, doubled up to ... */
 	uint64_t join_backoff_max; /* ns */
-	uint64_t join_verify;	   /* ns between checks of a membership that holds; 0: never */
-	uint64_t trace_mask; /* bit per enum acm_trace_type that is wanted */
-	char provider[ACM_ADDRESS_MAX]; /* what endpoint queries call the provider, NUL-terminated */
+	uint64_t join_verify;      /* ns between checks of a membership that holds; 0: never */
+	uint64_t trace_mask;       /* bit per enum acm_trace_type that is wanted */
+	char provider[ACM_ADDRESS_MAX]; /* what endpoint queries call the provider, NUL-terminated
+					 */
 };
 
 /* Fills in every default. */
@@ -78,7 +81,7 @@ enum acm_port_state {
 	ACM_PORT_ACTIVE = 4,
 };
 
-#define ACM_PORT_GIDS_MAX 16
+#define ACM_PORT_GIDS_MAX  16
 #define ACM_PORT_PKEYS_MAX 128
 
 /* All that a transport knows of a port. The tables keep their indices: absent entries are zero. */
@@ -86,16 +89,16 @@ struct acm_port_facts {
 	uint32_t port; /* the transport's number for it, stable while the device stays */
 	char device[ACM_ADDRESS_MAX]; /* NUL-terminated */
 	uint64_t device_guid;
-	uint8_t number; /* on the device, from 1 */
+	uint8_t number;     /* on the device, from 1 */
 	uint8_t port_count; /* of the device */
-	uint8_t state;	/* enum acm_port_state */
+	uint8_t state;      /* enum acm_port_state */
 	uint16_t lid;
 	uint8_t lmc;
 	uint16_t sm_lid;
 	uint8_t sm_sl;
 	uint8_t subnet_timeout; /* 4.096 us * 2^n */
-	uint8_t mtu;  /* active, code */
-	uint8_t rate; /* active, code */
+	uint8_t mtu;            /* active, code */
+	uint8_t rate;           /* active, code */
 	uint16_t gid_count;
 	struct acm_gid gids[ACM_PORT_GIDS_MAX];
 	uint16_t pkey_count;
@@ -103,24 +106,24 @@ struct acm_port_facts {
 };
 
 enum acm_event_type {
-	ACM_EVENT_DEADLINE,	    /* time has passed; `time` says how far */
-	ACM_EVENT_REQUEST,	    /* .request */
-	ACM_EVENT_CANCEL,	    /* .cancel: the client is gone; no reply comes for it */
-	ACM_EVENT_SOURCE_FOUND,	    /* .source: answers ACM_ACTION_FIND_SOURCE */
-	ACM_EVENT_ADDRESS_ADDED,    /* .address */
-	ACM_EVENT_ADDRESS_REMOVED,  /* .address */
-	ACM_EVENT_RELOAD,	    /* learned destinations are dropped, the rest stays */
+	ACM_EVENT_DEADLINE,        /* time has passed; `time` says how far */
+	ACM_EVENT_REQUEST,         /* .request */
+	ACM_EVENT_CANCEL,          /* .cancel: the client is gone; no reply comes for it */
+	ACM_EVENT_SOURCE_FOUND,    /* .source: answers ACM_ACTION_FIND_SOURCE */
+	ACM_EVENT_ADDRESS_ADDED,   /* .address */
+	ACM_EVENT_ADDRESS_REMOVED, /* .address */
+	ACM_EVENT_RELOAD,          /* learned destinations are dropped, the rest stays */
 	/* From a transport: */
-	ACM_EVENT_WRITABLE,	    /* for the driver; the engine ignores it */
-	ACM_EVENT_PORT_CHANGED,	    /* .port_facts: the port as it is now */
-	ACM_EVENT_PORT_REMOVED,	    /* .port */
-	ACM_EVENT_REREGISTER,	    /* .port: the SM asks for joins anew */
-	ACM_EVENT_ENDPOINT_OPENED,  /* .opened */
-	ACM_EVENT_ATTACHED,	    /* .attached */
-	ACM_EVENT_DATAGRAM,	    /* .datagram */
-	ACM_EVENT_SEND_FAILED,	    /* .failed */
-	ACM_EVENT_SA_ANSWER,	    /* .sa */
-	ACM_EVENT_SA_FAILED,	    /* .failed */
+	ACM_EVENT_WRITABLE,        /* for the driver; the engine ignores it */
+	ACM_EVENT_PORT_CHANGED,    /* .port_facts: the port as it is now */
+	ACM_EVENT_PORT_REMOVED,    /* .port */
+	ACM_EVENT_REREGISTER,      /* .port: the SM asks for joins anew */
+	ACM_EVENT_ENDPOINT_OPENED, /* .opened */
+	ACM_EVENT_ATTACHED,        /* .attached */
+	ACM_EVENT_DATAGRAM,        /* .datagram */
+	ACM_EVENT_SEND_FAILED,     /* .failed */
+	ACM_EVENT_SA_ANSWER,       /* .sa */
+	ACM_EVENT_SA_FAILED,       /* .failed */
 };
 
 /* A datagram as received, its GRH read. */
@@ -186,14 +189,14 @@ struct acm_event {
 enum acm_action_type {
 	ACM_ACTION_OPEN_ENDPOINT,  /* .open */
 	ACM_ACTION_CLOSE_ENDPOINT, /* .endpoint */
-	ACM_ACTION_ATTACH,	   /* .group */
-	ACM_ACTION_DETACH,	   /* .group */
-	ACM_ACTION_SEND,	   /* .send */
-	ACM_ACTION_SA_SEND,	   /* .sa */
-	ACM_ACTION_SA_CANCEL,	   /* .cookie */
-	ACM_ACTION_FIND_SOURCE,	   /* .find: which local address would this host use to reach it? */
-	ACM_ACTION_REPLY,	   /* .reply */
-	ACM_ACTION_TRACE,	   /* .trace */
+	ACM_ACTION_ATTACH,         /* .group */
+	ACM_ACTION_DETACH,         /* .group */
+	ACM_ACTION_SEND,           /* .send */
+	ACM_ACTION_SA_SEND,        /* .sa */
+	ACM_ACTION_SA_CANCEL,      /* .cookie */
+	ACM_ACTION_FIND_SOURCE,    /* .find: which local address would this host use to reach it? */
+	ACM_ACTION_REPLY,          /* .reply */
+	ACM_ACTION_TRACE,          /* .trace */
 };
 
 struct acm_trace;
@@ -236,9 +239,9 @@ struct acm_action {
 };
 
 /*
- * Takes one event. 0, or a negative errno when that cannot be (-EINVAL: time went back, unknown type;
- * -EBUSY: actions of the step before were not pulled); then nothing changed. Lack of memory is not an error of the step: who asked
- * is told (ACM_STATUS_ENOMEM), the rest goes on.
+ * Takes one event. 0, or a negative errno when that cannot be (-EINVAL: time went back, unknown
+ * type; -EBUSY: actions of the step before were not pulled); then nothing changed. Lack of memory
+ * is not an error of the step: who asked is told (ACM_STATUS_ENOMEM), the rest goes on.
  */
 int acm_engine_step(struct acm_engine *engine, const struct acm_event *event);
 bool acm_engine_next_action(struct acm_engine *engine, struct acm_action *action);
@@ -250,25 +253,25 @@ enum acm_counter {
 	ACM_COUNTER_ERROR,
 	ACM_COUNTER_RESOLVE,
 	ACM_COUNTER_NODATA,
-	ACM_COUNTER_ADDR_QUERY,	 /* multicast requests begun */
-	ACM_COUNTER_ADDR_CACHE,	 /* addresses answered from the cache */
+	ACM_COUNTER_ADDR_QUERY,  /* multicast requests begun */
+	ACM_COUNTER_ADDR_CACHE,  /* addresses answered from the cache */
 	ACM_COUNTER_ROUTE_QUERY, /* SA path queries begun */
 	ACM_COUNTER_ROUTE_CACHE,
-	ACM_COUNTER_WIRE_COUNT,	 /* that many go to clients */
+	ACM_COUNTER_WIRE_COUNT, /* that many go to clients */
 	ACM_COUNTER_REQUESTS = ACM_COUNTER_WIRE_COUNT,
 	ACM_COUNTER_ANSWERS,
 	ACM_COUNTER_CANCELLED,
-	ACM_COUNTER_COALESCED,	    /* requests that joined one already under way */
+	ACM_COUNTER_COALESCED,      /* requests that joined one already under way */
 	ACM_COUNTER_NEGATIVE_CACHE, /* requests answered by a remembered failure */
-	ACM_COUNTER_MULTICASTS,	    /* datagrams, retries included */
-	ACM_COUNTER_SA_SENT,	    /* MADs, retries and joins included */
+	ACM_COUNTER_MULTICASTS,     /* datagrams, retries included */
+	ACM_COUNTER_SA_SENT,        /* MADs, retries and joins included */
 	ACM_COUNTER_RETRIES,
-	ACM_COUNTER_HEARD,	    /* requests of others */
-	ACM_COUNTER_ANSWERED,	    /* of those, for an address of this node */
+	ACM_COUNTER_HEARD,    /* requests of others */
+	ACM_COUNTER_ANSWERED, /* of those, for an address of this node */
 	ACM_COUNTER_LEARNED,
 	ACM_COUNTER_EVICTED,
 	ACM_COUNTER_EXPIRED,
-	ACM_COUNTER_DROPPED,	    /* datagrams and SA answers that were wrong or unexpected */
+	ACM_COUNTER_DROPPED, /* datagrams and SA answers that were wrong or unexpected */
 	ACM_COUNTER_JOINS,
 	ACM_COUNTER_JOIN_FAILURES,
 	ACM_COUNTER_COUNT,

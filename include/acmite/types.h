@@ -17,17 +17,17 @@
 
 #define ACM_NSEC_PER_USEC UINT64_C(1000)
 #define ACM_NSEC_PER_MSEC UINT64_C(1000000)
-#define ACM_NSEC_PER_SEC UINT64_C(1000000000)
+#define ACM_NSEC_PER_SEC  UINT64_C(1000000000)
 
 /* Most bytes of an address (IBA-independent; the ACM protocol's field size). */
 #define ACM_ADDRESS_MAX 64
 
 /* P_Key: 15 bits of partition, the top bit set for full members (IBA vol. 1, 10.9). */
-#define ACM_PKEY_FULL 0x8000u
+#define ACM_PKEY_FULL    0x8000u
 #define ACM_PKEY_DEFAULT 0xffffu
 
 /* First multicast LID, first LID that is neither unicast nor multicast (IBA vol. 1, 4.1.3). */
-#define ACM_LID_MULTICAST 0xc000u
+#define ACM_LID_MULTICAST  0xc000u
 #define ACM_LID_PERMISSIVE 0xffffu
 
 struct acm_gid {
@@ -45,8 +45,8 @@ enum acm_address_type {
 };
 
 /*
- * An address in canonical form: `length` bytes of `data` count, the rest is zero; names are in lower
- * case (acm_address_canonical() in wire.h makes them so; `spelling` of a name is not kept).
+ * An address in canonical form: `length` bytes of `data` count, the rest is zero; names are in
+ * lower case (acm_address_canonical() in wire.h makes them so; `spelling` of a name is not kept).
  */
 struct acm_address {
 	uint8_t type; /* enum acm_address_type */
@@ -67,11 +67,11 @@ struct acm_path {
 	bool reversible;
 	uint8_t path_count; /* 7 bits */
 	uint16_t pkey;
-	uint16_t qos_class;  /* 12 bits */
-	uint8_t sl;	     /* 4 bits */
-	uint8_t mtu;	     /* code: 1 is 256 ... 5 is 4096 */
+	uint16_t qos_class;   /* 12 bits */
+	uint8_t sl;           /* 4 bits */
+	uint8_t mtu;          /* code: 1 is 256 ... 5 is 4096 */
 	uint8_t mtu_selector; /* 0 greater, 1 less, 2 exactly, 3 largest */
-	uint8_t rate;	     /* code, 6 bits */
+	uint8_t rate;         /* code, 6 bits */
 	uint8_t rate_selector;
 	uint8_t packet_life; /* 4.096 us * 2^n */
 	uint8_t packet_life_selector;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the reference daemon gets wrong, one test each, with the right outcome. Where the fault lies in
- * sockets or files (split messages, many clients, file modes) its test is with the daemon's.
+ * What the reference daemon gets wrong, one test each, with the right outcome. Where the fault lies
+ * in sockets or files (split messages, many clients, file modes) its test is with the daemon's.
  */
 #include "support/cluster.h"
 
@@ -37,7 +37,7 @@ static int lose_everything_for_dead(struct cluster *cluster, struct cluster_pack
 /* 1 */
 static void a_dead_destination_stalls_no_other(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t dead[100], live[7];
 	char name[16];
 
@@ -78,7 +78,7 @@ static void silence_for_first_path(struct cluster *cluster, struct cluster_sa_qu
 
 static void a_lost_sa_answer_stalls_no_other(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t lost, other;
 
 	(void)state;
@@ -100,7 +100,7 @@ static void a_lost_sa_answer_stalls_no_other(void **state)
 /* 2 */
 static void a_responder_asks_no_sa(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t id;
 
 	(void)state;
@@ -118,8 +118,8 @@ static void a_responder_asks_no_sa(void **state)
 /* 3 */
 static void overheard_names_stay_within_the_budget(void **state)
 {
-	struct cluster cluster = { 0 };
-	struct acm_message message = { .gid_count = 1 };
+	struct cluster cluster = {0};
+	struct acm_message message = {.gid_count = 1};
 	uint64_t id;
 	char name[32];
 
@@ -150,7 +150,7 @@ static void overheard_names_stay_within_the_budget(void **state)
 /* 4 */
 static void names_are_one_in_any_case(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t first, second;
 
 	(void)state;
@@ -169,7 +169,7 @@ static void names_are_one_in_any_case(void **state)
 /* 7: LID change */
 static void a_changed_lid_makes_routes_new(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t id;
 
 	(void)state;
@@ -192,7 +192,7 @@ static void a_changed_lid_makes_routes_new(void **state)
 /* 7: SM fail-over */
 static void a_new_sm_is_joined_anew_and_asked_anew(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t joins, id;
 
 	(void)state;
@@ -244,7 +244,7 @@ static void silent_old_sm(struct cluster *cluster, struct cluster_sa_query *quer
 
 static void a_route_under_way_is_asked_of_the_new_sm(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t id;
 
 	(void)state;
@@ -266,7 +266,7 @@ static void a_route_under_way_is_asked_of_the_new_sm(void **state)
 /* 7: partition removed */
 static void a_removed_partition_takes_its_routes_along(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t id;
 
 	(void)state;
@@ -287,7 +287,7 @@ static void a_removed_partition_takes_its_routes_along(void **state)
 /* 7: GID change */
 static void a_changed_gid_is_the_new_source(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t id;
 
 	(void)state;
@@ -315,7 +315,7 @@ static void refuse_first_joins(struct cluster *cluster, struct cluster_sa_query 
 
 static void a_failed_join_is_tried_until_it_holds(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t early, late;
 
 	(void)state;
@@ -344,7 +344,7 @@ static int answers_twice_and_late(struct cluster *cluster, struct cluster_packet
 
 static void a_late_and_doubled_answer_completes_nothing_else(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t first, second;
 
 	(void)state;
@@ -380,7 +380,7 @@ static int node3_answers_in_node2s_place(struct cluster *cluster, struct cluster
 
 static void an_answer_for_another_address_is_dropped(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t id;
 
 	(void)state;
@@ -397,7 +397,7 @@ static void an_answer_for_another_address_is_dropped(void **state)
 /* 9 */
 static void a_failure_is_remembered_for_a_while(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	uint64_t id, sent;
 
 	(void)state;
@@ -423,9 +423,9 @@ static void a_failure_is_remembered_for_a_while(void **state)
 /* 11 */
 static void ipv6_equals_ipv4(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 	struct acm_request request;
-	uint8_t ip6[16] = { 0xfd, [15] = 2 };
+	uint8_t ip6[16] = {0xfd, [15] = 2};
 	uint64_t id;
 
 	(void)state;
@@ -445,7 +445,7 @@ static void ipv6_equals_ipv4(void **state)
 	cluster_remove_address(&cluster, 2, ACM_ADDRESS_IP6, ip6, sizeof(ip6));
 	assert_int_equal(cluster_counter(&cluster, 2, ACM_COUNTER_ANSWERED), 1);
 	{
-		struct acm_event event = { .type = ACM_EVENT_RELOAD };
+		struct acm_event event = {.type = ACM_EVENT_RELOAD};
 
 		cluster_step(&cluster, 1, event);
 	}
@@ -458,7 +458,8 @@ static void ipv6_equals_ipv4(void **state)
 /* 13: hostile MADs */
 static int garbage(struct cluster *cluster, struct cluster_packet *packet)
 {
-	uint64_t x = packet->number * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)(uintptr_t)cluster->context;
+	uint64_t x = packet->number * UINT64_C(0x9e3779b97f4a7c15) +
+		     (uint64_t)(uintptr_t)cluster->context;
 
 	for (int i = 0; i < 8; i++, x = x * UINT64_C(6364136223846793005) + 1)
 		packet->payload[(x >> 33) % ACM_DATAGRAM_MAX] = (uint8_t)(x >> 56);
@@ -468,7 +469,7 @@ static int garbage(struct cluster *cluster, struct cluster_packet *packet)
 
 static void damaged_datagrams_harm_nobody(void **state)
 {
-	struct cluster cluster = { 0 };
+	struct cluster cluster = {0};
 
 	(void)state;
 	config.timeout = 5 * ACM_NSEC_PER_MSEC;

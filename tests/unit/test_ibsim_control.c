@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The ibsim control on a real ibsim and a real OpenSM. Both must be installed (ci/setup does it): these
- * tests fail without them, they are never skipped.
+ * The ibsim control on a real ibsim and a real OpenSM. Both must be installed (ci/setup does it):
+ * these tests fail without them, they are never skipped.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,12 +74,11 @@ static uint64_t monotonic_now(void)
 
 static void prepare(struct fabric *fabric, const char *text)
 {
-	struct sim_errors errors = { 0 };
+	struct sim_errors errors = {0};
 
 	memset(fabric, 0, sizeof(*fabric));
-	assert_int_equal(sim_topology_parse("test.yaml", text, strlen(text), &fabric->topology,
-					    &errors),
-			 0);
+	assert_int_equal(
+		sim_topology_parse("test.yaml", text, strlen(text), &fabric->topology, &errors), 0);
 	snprintf(fabric->scratch, sizeof(fabric->scratch), "/tmp/acmite-test-XXXXXX");
 	assert_non_null(mkdtemp(fabric->scratch));
 }
@@ -137,7 +136,7 @@ static bool await(struct fabric *fabric, event_test *test, uint64_t argument, ui
 	uint64_t end = monotonic_now() + timeout_ms * ACM_NSEC_PER_MSEC, now;
 
 	while ((now = monotonic_now()) < end) {
-		struct pollfd fd = { .fd = control->ops->fd(control), .events = POLLIN };
+		struct pollfd fd = {.fd = control->ops->fd(control), .events = POLLIN};
 		uint64_t next = control->ops->deadline(control);
 
 		next = next < end ? next : end;
@@ -176,7 +175,7 @@ static bool is_reregister(const struct fabric *fabric, uint64_t node)
 static struct acm_port_facts facts_of(const struct fabric *fabric, uint32_t node)
 {
 	struct acm_port_facts facts;
-	struct sim_port_ref port = { .node = node, .port = 1 };
+	struct sim_port_ref port = {.node = node, .port = 1};
 
 	assert_int_equal(fabric->control->ops->port_facts(fabric->control, port, &facts), 0);
 	return facts;
@@ -198,8 +197,8 @@ static uint32_t node_of(const struct fabric *fabric, const char *name)
 
 static int ask_path(struct fabric *fabric, uint32_t from, uint32_t to, uint64_t cookie)
 {
-	struct acm_path path = { .path_count = 1, .reversible = true };
-	struct sim_port_ref port = { .node = from, .port = 1 };
+	struct acm_path path = {.path_count = 1, .reversible = true};
+	struct sim_port_ref port = {.node = from, .port = 1};
 	uint8_t mad[ACM_MAD_LENGTH];
 
 	path.sgid = facts_of(fabric, from).gids[0];
@@ -253,7 +252,8 @@ static void assert_whole(const struct fabric *fabric)
 	for (uint32_t from = topology->switch_count; from < topology->node_count; from++) {
 		for (uint32_t to = topology->switch_count; to < topology->node_count; to++)
 			if (to != from)
-				assert_int_equal(follow(fabric, from, facts_of(fabric, to).lid), to);
+				assert_int_equal(follow(fabric, from, facts_of(fabric, to).lid),
+						 to);
 		for (uint32_t to = 0; to < topology->switch_count; to++)
 			assert_int_equal(follow(fabric, from, tables->switches[to].lid), to);
 	}
@@ -282,7 +282,7 @@ static bool group_reaches_all(const struct fabric *fabric, uint64_t mlid)
 	const struct sim_topology *topology = fabric->topology;
 
 	for (uint32_t host = topology->switch_count; host < topology->node_count; host++) {
-		bool reached[64] = { false };
+		bool reached[64] = {false};
 		const struct sim_port *port = &topology->nodes[host].ports[1];
 
 		assert_true(topology->node_count <= 64);
@@ -298,14 +298,14 @@ static bool group_reaches_all(const struct fabric *fabric, uint64_t mlid)
 static void join(struct fabric *fabric, uint32_t host, uint64_t cookie)
 {
 	struct acm_port_facts facts = facts_of(fabric, host);
-	struct sim_port_ref port = { .node = host, .port = 1 };
-	struct acm_mcmember member = { .port_gid = facts.gids[0],
-				       .qkey = ACM_QKEY,
-				       .mtu = facts.mtu,
-				       .pkey = ACM_PKEY_DEFAULT,
-				       .rate = facts.rate,
-				       .scope = 5,
-				       .join_state = 1 };
+	struct sim_port_ref port = {.node = host, .port = 1};
+	struct acm_mcmember member = {.port_gid = facts.gids[0],
+				      .qkey = ACM_QKEY,
+				      .mtu = facts.mtu,
+				      .pkey = ACM_PKEY_DEFAULT,
+				      .rate = facts.rate,
+				      .scope = 5,
+				      .join_state = 1};
 	uint8_t mad[ACM_MAD_LENGTH];
 
 	acm_group_mgid(&member.mgid, ACM_PKEY_DEFAULT, facts.rate, facts.mtu);
@@ -320,7 +320,7 @@ static int attach_outside(const char *socket_name, uint32_t id)
 {
 	int control = ibsim_socket_open(socket_name, "ctl", id);
 	int fd = ibsim_socket_open(socket_name, "in", id);
-	struct pollfd wait = { .fd = control, .events = POLLIN };
+	struct pollfd wait = {.fd = control, .events = POLLIN};
 	uint32_t slot;
 	int n = -EIO;
 
@@ -336,7 +336,7 @@ static void test_facts_of_a_pair(void **state)
 {
 	struct fabric fabric;
 	struct acm_port_facts facts;
-	struct sim_port_ref none = { .node = 0, .port = 1 };
+	struct sim_port_ref none = {.node = 0, .port = 1};
 	uint32_t node;
 
 	(void)state;
@@ -366,7 +366,7 @@ static void assert_comes_up(const char *path)
 {
 	struct fabric fabric;
 	struct sim_ibsim_options options;
-	struct sim_errors errors = { 0 };
+	struct sim_errors errors = {0};
 
 	prepare(&fabric, pair_text);
 	sim_topology_free(fabric.topology);
@@ -409,8 +409,8 @@ static void test_path_records(void **state)
 static void test_pkey_index_must_exist(void **state)
 {
 	struct fabric fabric;
-	struct sim_port_ref port = { .port = 1 };
-	uint8_t mad[ACM_MAD_LENGTH] = { 0 };
+	struct sim_port_ref port = {.port = 1};
+	uint8_t mad[ACM_MAD_LENGTH] = {0};
 
 	(void)state;
 	bring_up(&fabric, pair_text);
@@ -450,7 +450,7 @@ static void test_hundreds_join(void **state)
 {
 	struct fabric fabric;
 	struct sim_ibsim_options options;
-	struct sim_errors errors = { 0 };
+	struct sim_errors errors = {0};
 	uint32_t first, count;
 
 	(void)state;
@@ -526,8 +526,8 @@ static void test_sm_is_killed_from_outside(void **state)
 	bring_up(&fabric, pair_text);
 	sim_ibsim_children(fabric.control, &ibsim, &opensm);
 	assert_int_equal(kill(opensm, SIGSTOP), 0);
-	assert_int_equal(ask_path(&fabric, node_of(&fabric, "node1"), node_of(&fabric, "sm1"), cookie),
-			 0);
+	assert_int_equal(
+		ask_path(&fabric, node_of(&fabric, "node1"), node_of(&fabric, "sm1"), cookie), 0);
 	/* It is in OpenSM's hands, and dies with it. */
 	assert_int_equal(fabric.control->ops->process(fabric.control, monotonic_now()), 0);
 	assert_int_equal(kill(opensm, SIGKILL), 0);
@@ -632,7 +632,7 @@ static _Noreturn void be_killed(int fd, const char *scratch)
 {
 	struct fabric fabric;
 	struct sim_ibsim_options options;
-	struct sim_errors errors = { 0 };
+	struct sim_errors errors = {0};
 	int children[2];
 
 	memset(&fabric, 0, sizeof(fabric));
@@ -651,7 +651,7 @@ static _Noreturn void be_killed(int fd, const char *scratch)
 
 static void await_end(int pidfd)
 {
-	struct pollfd fd = { .fd = pidfd, .events = POLLIN };
+	struct pollfd fd = {.fd = pidfd, .events = POLLIN};
 
 	assert_int_equal(poll(&fd, 1, PATIENCE_MS), 1);
 	close(pidfd);
