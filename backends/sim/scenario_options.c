@@ -27,12 +27,14 @@ enum {
 	MIN_MTU,
 	MIN_RATE,
 	JOIN_VERIFY,
+	COMPAT,
 	OPTIONS
 };
 static const char *const names[OPTIONS] = {
-	"addr_timeout",     "route_timeout", "route_prot",    "loopback_prot", "timeout",
-	"negative_timeout", "retries",       "resolve_depth", "sa_depth",      "recv_depth",
-	"request_limit",    "memory_budget", "min_mtu",       "min_rate",      "join_verify"};
+	"addr_timeout", "route_timeout",    "route_prot",    "loopback_prot",
+	"timeout",      "negative_timeout", "retries",       "resolve_depth",
+	"sa_depth",     "recv_depth",       "request_limit", "memory_budget",
+	"min_mtu",      "min_rate",         "join_verify",   "compat"};
 
 /* Minutes, or -1 for ever; a time with its unit, which option files do not have, is taken too. */
 static void read_life(struct scenario_reader *reader, const yaml_node_t *node, const char *what,
@@ -76,12 +78,17 @@ static void read_words(struct scenario_reader *reader, yaml_node_t *const *value
 	static const struct sim_word protocols[] = {
 		{"sa", ACM_ROUTE_SA}, {"acm", ACM_ROUTE_ACM}, {NULL, 0}};
 	static const struct sim_word loopbacks[] = {{"local", 1}, {"none", 0}, {NULL, 0}};
+	static const struct sim_word compats[] = {
+		{"none", ACM_COMPAT_NONE}, {"ibacm", ACM_COMPAT_IBACM}, {NULL, 0}};
 	uint32_t protocol = config->route_protocol, loopback = config->loopback;
+	uint32_t compat = config->compat;
 
 	sim_document_word(&reader->document, values[ROUTE_PROT], "route_prot", protocols,
 			  &protocol);
 	sim_document_word(&reader->document, values[LOOPBACK_PROT], "loopback_prot", loopbacks,
 			  &loopback);
+	sim_document_word(&reader->document, values[COMPAT], "compat", compats, &compat);
+	config->compat = (enum acm_compat)compat;
 	config->route_protocol = (enum acm_route_protocol)protocol;
 	config->loopback = loopback != 0;
 }

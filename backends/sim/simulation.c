@@ -104,11 +104,12 @@ static void tell_broken(void *context, const char *rule, const char *text)
 static void watch_resident(void *context, struct sim_resident *resident)
 {
 	struct simulation *simulation = context;
+	const struct acm_engine_config *config =
+		sim_scenario_config(simulation->scenario, sim_resident_node(resident));
 
-	sim_invariants_resident(
-		&simulation->invariants, resident,
-		sim_scenario_config(simulation->scenario, sim_resident_node(resident))
-			->memory_budget);
+	sim_invariants_resident(&simulation->invariants, resident,
+				config->compat == ACM_COMPAT_IBACM ? UINT64_MAX
+								   : config->memory_budget);
 }
 
 /* ---- clocks ---- */
@@ -424,6 +425,9 @@ static void set_bound(struct simulation *simulation)
 				(config->timeout +
 				 (UINT64_C(4096) << (facts.subnet_timeout & 31))) +
 			ACM_NSEC_PER_SEC;
+		/* There a request may have to wait for one for each of the others. */
+		if (config->compat == ACM_COMPAT_IBACM)
+			bound *= topology->host_count;
 		if (bound > simulation->bound)
 			simulation->bound = bound;
 	}

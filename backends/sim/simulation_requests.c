@@ -307,6 +307,7 @@ static void check_promptness(struct simulation *simulation, const struct sim_ask
 	struct sim_fabric_stats stats;
 
 	if (simulation->invariants.disturbed || asked->target == SIM_NONE ||
+	    config->compat == ACM_COMPAT_IBACM ||
 	    took <= config->timeout || simulation->hosts[asked->node].ever_stopped ||
 	    simulation->hosts[asked->target].ever_stopped)
 		return;

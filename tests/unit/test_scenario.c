@@ -45,17 +45,17 @@ static void refuse(const char *text, const char *place, const char *what)
 static void says_what_is_to_happen(void **state)
 {
 	struct sim_scenario *scenario = parse(
-		HEAD
-		"seed: 7\n"
-		"options: { all: { timeout: 200, retries: 3 }, \"node[01-02]\": { retries: 5 } }\n"
-		"steps:\n"
-		"  - at: 1.5ms\n"
-		"    resolve: { on: node01, to: \"node[02-04]\", by: ip6 }\n"
-		"    expect: { status: [success, timed_out], within: 2s, sa_queries: 1..3 }\n"
-		"  - at: 2ms\n"
-		"    fault: { kind: loss, node: node02, packet: answer, packets: [0, 2] }\n"
-		"  - check: { drop: loss, is: \">=1\" }\n"
-		"finally: { within: 3s, all_pairs: success }\n");
+		HEAD "seed: 7\n"
+		     "options: { all: { timeout: 200, retries: 3 }, \"node[01-02]\": { retries: 5, "
+		     "compat: ibacm } }\n"
+		     "steps:\n"
+		     "  - at: 1.5ms\n"
+		     "    resolve: { on: node01, to: \"node[02-04]\", by: ip6 }\n"
+		     "    expect: { status: [success, timed_out], within: 2s, sa_queries: 1..3 }\n"
+		     "  - at: 2ms\n"
+		     "    fault: { kind: loss, node: node02, packet: answer, packets: [0, 2] }\n"
+		     "  - check: { drop: loss, is: \">=1\" }\n"
+		     "finally: { within: 3s, all_pairs: success }\n");
 	const struct sim_step *steps = scenario->steps;
 	uint32_t node01 = sim_topology_find(scenario->topology, "node01");
 
@@ -63,6 +63,8 @@ static void says_what_is_to_happen(void **state)
 	assert_int_equal(scenario->seed, 7);
 	assert_int_equal(scenario->config.retries, 3);
 	assert_int_equal(sim_scenario_config(scenario, node01)->retries, 5);
+	assert_int_equal(sim_scenario_config(scenario, node01)->compat, ACM_COMPAT_IBACM);
+	assert_int_equal(scenario->config.compat, ACM_COMPAT_NONE);
 	assert_int_equal(sim_scenario_config(scenario, node01)->timeout, 200 * ACM_NSEC_PER_MSEC);
 	assert_int_equal(sim_scenario_config(scenario, node01 + 2)->retries, 3);
 	assert_int_equal(scenario->step_count, 3);
