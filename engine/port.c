@@ -207,12 +207,10 @@ void acm_port_reregister(struct acm_engine *engine, uint32_t number)
 		at->route_epoch++;
 		if (engine->config.route_protocol == ACM_ROUTE_ACM)
 			at->address_epoch++;
-		acm_lookups_ask_anew(engine, at);
 		/* One that is being opened joins when it is. */
-		if (at->state != ACM_ENDPOINT_OPEN)
-			continue;
-		for (uint8_t i = 0; i < at->group_count; i++)
+		for (uint8_t i = 0; at->state == ACM_ENDPOINT_OPEN && i < at->group_count; i++)
 			acm_group_join(engine, &at->groups[i]);
+		acm_lookups_ask_anew(engine, at);
 	}
 }
 
