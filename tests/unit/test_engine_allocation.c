@@ -167,16 +167,18 @@ static void note_counters(void)
 static void check_interest(void)
 {
 	static const enum acm_counter interesting[] = {
-		ACM_COUNTER_RESOLVE,   ACM_COUNTER_ADDR_CACHE, ACM_COUNTER_ROUTE_CACHE,
-		ACM_COUNTER_CANCELLED, ACM_COUNTER_COALESCED,  ACM_COUNTER_RETRIES,
-		ACM_COUNTER_EVICTED,   ACM_COUNTER_LEARNED,    ACM_COUNTER_ANSWERED,
-		ACM_COUNTER_NODATA,    ACM_COUNTER_ERROR,      ACM_COUNTER_JOIN_FAILURES,
+		ACM_COUNTER_RESOLVE,   ACM_COUNTER_ADDR_CACHE,    ACM_COUNTER_ROUTE_CACHE,
+		ACM_COUNTER_CANCELLED, ACM_COUNTER_COALESCED,     ACM_COUNTER_RETRIES,
+		ACM_COUNTER_LEARNED,   ACM_COUNTER_ANSWERED,      ACM_COUNTER_NODATA,
+		ACM_COUNTER_ERROR,     ACM_COUNTER_JOIN_FAILURES,
 	};
 
 	for (size_t i = 0; i < sizeof(interesting) / sizeof(interesting[0]); i++) {
 		if (!seen[interesting[i]])
 			fail_msg("the scenario has no \"%s\"", acm_counter_name(interesting[i]));
 	}
+	if (config.compat == ACM_COMPAT_NONE)
+		assert_true(seen[ACM_COUNTER_EVICTED] > 0);
 	assert_true(searches > 0);
 }
 
@@ -215,13 +217,15 @@ static bool make(void)
 	return true;
 }
 
-static void one_allocation_fails(enum acm_route_protocol protocol, uint64_t trace_mask)
+static void one_allocation_fails(enum acm_route_protocol protocol, enum acm_compat compat,
+				 uint64_t trace_mask)
 {
 	uint64_t k;
 
 	for (k = 1;; k++) {
 		reset(NULL);
 		config.route_protocol = protocol;
+		config.compat = compat;
 		config.trace_mask = trace_mask;
 		cluster.fail_at = k;
 		if (!make())
@@ -237,19 +241,26 @@ static void one_allocation_fails(enum acm_route_protocol protocol, uint64_t trac
 static void each_allocation_fails_once(void **state)
 {
 	(void)state;
-	one_allocation_fails(ACM_ROUTE_SA, 0);
+	one_allocation_fails(ACM_ROUTE_SA, ACM_COMPAT_NONE, 0);
 }
 
 static void each_allocation_fails_once_with_traces(void **state)
 {
 	(void)state;
-	one_allocation_fails(ACM_ROUTE_SA, UINT64_MAX);
+	one_allocation_fails(ACM_ROUTE_SA, ACM_COMPAT_NONE, UINT64_MAX);
 }
 
 static void each_allocation_fails_once_with_routes_from_multicast(void **state)
 {
 	(void)state;
-	one_allocation_fails(ACM_ROUTE_ACM, 0);
+	one_allocation_fails(ACM_ROUTE_ACM, ACM_COMPAT_NONE, 0);
+}
+
+static void each_allocation_fails_once_as_the_reference_daemon(void **state)
+{
+	(void)state;
+	one_allocation_fails(ACM_ROUTE_SA, ACM_COMPAT_IBACM, 0);
+	one_allocation_fails(ACM_ROUTE_ACM, ACM_COMPAT_IBACM, 0);
 }
 
 /* Only what was told and could not be kept is lost: one port, or one address of three. */
@@ -358,6 +369,7 @@ int main(void)
 		TEST(each_allocation_fails_once),
 		TEST(each_allocation_fails_once_with_traces),
 		TEST(each_allocation_fails_once_with_routes_from_multicast),
+		TEST(each_allocation_fails_once_as_the_reference_daemon),
 		TEST(what_is_known_is_made_later),
 		TEST(all_allocations_fail_from_one_on),
 		TEST(every_send_fails),
