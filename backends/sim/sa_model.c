@@ -61,6 +61,14 @@ void sa_add_member(struct sa_service *service, const struct acm_mcmember *member
 		acm_sa_store_mcmember(member, record);
 }
 
+void sa_add_record(struct sa_service *service, const uint8_t *record, uint32_t length)
+{
+	uint8_t *added = add_record(service, length);
+
+	if (added)
+		memcpy(added, record, length);
+}
+
 static size_t record_length(const struct acm_sa_request *request)
 {
 	switch (request->attribute) {
@@ -69,7 +77,7 @@ static size_t record_length(const struct acm_sa_request *request)
 	case ACM_SA_ATTRIBUTE_MCMEMBER:
 		return ACM_SA_MCMEMBER_LENGTH;
 	default:
-		return 0;
+		return sa_record_length(request->attribute);
 	}
 }
 
@@ -101,7 +109,7 @@ static uint16_t serve(struct sa_service *service)
 	else if (request->attribute == ACM_SA_ATTRIBUTE_MCMEMBER)
 		status = sa_serve_members(service);
 	else
-		return ACM_SA_STATUS_UNSUPPORTED;
+		status = sa_serve_records(service);
 	if (status || request->method != ACM_SA_METHOD_GET)
 		return status;
 	if (service->records > 1)
@@ -117,6 +125,8 @@ int sim_sa_serve(struct sim_subnet *subnet, struct sim_port_ref from, const uint
 				     .requester = sim_subnet_port_index(subnet, from),
 				     .now = now,
 				     .request = &request,
+				     .record = mad + ACM_SA_ANSWER_HEADER,
+				     .subset = (mad[20] & 0x80) != 0,
 				     .answer = answer};
 	uint16_t status;
 

@@ -297,7 +297,7 @@ static void what_is_not_served(void **state)
 	f.mad[3] = ACM_SA_METHOD_SET;
 	assert_int_equal(serve(&f, "n1"), ACM_SA_STATUS_UNSUPPORTED);
 	f.mad[3] = ACM_SA_METHOD_GET;
-	f.mad[17] = 0x11; /* NodeRecord */
+	f.mad[17] = 0x31; /* ServiceRecord */
 	assert_int_equal(serve(&f, "n1"), ACM_SA_STATUS_UNSUPPORTED);
 	assert_int_equal(sim_sa_refuse(f.mad, 1, &f.answer), 0);
 	assert_int_equal(acm_sa_decode_header(f.answer.data, f.answer.length, &header), 0);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The agents of all nodes of a subnet: subnet management packets, by a directed route or by LID,
+ * and performance counters (IBA vol. 1, chapters 14 and 16). They answer what is read; what would
+ * change a node is the manager's, and refused. Pure.
+ */
+#ifndef ACMITE_SIM_NODE_AGENTS_H
+#define ACMITE_SIM_NODE_AGENTS_H
+
+#include "subnet.h"
+
+/* What a port has carried. */
+struct sim_port_traffic {
+	uint64_t sent_packets, sent_bytes;
+	uint64_t received_packets, received_bytes;
+	uint64_t discards; /* packets that it was to send and could not */
+};
+
+struct sim_traffic_source {
+	/* Port 0 of a switch carries nothing. NULL: nothing was carried anywhere. */
+	void (*read)(void *context, uint32_t node, uint8_t port, struct sim_port_traffic *traffic);
+	void *context;
+};
+
+/*
+ * A MAD (ACM_MAD_LENGTH bytes) from a host's port, by its directed route where `dlid` is
+ * ACM_LID_PERMISSIVE. 0 and the answer; -EHOSTUNREACH: it gets to nobody, or nobody's answer gets
+ * back; -EPROTO: no agent answers such a MAD.
+ */
+int sim_node_agents_answer(const struct sim_subnet *subnet, struct sim_port_ref from, uint16_t dlid,
+			   const uint8_t *mad, const struct sim_traffic_source *traffic,
+			   uint8_t *answer);
+
+#endif
