@@ -12,51 +12,68 @@
 #include <string.h>
 
 struct fabric_backend {
-	const struct sim_topology *topology;
+	struct daemon_backend base;
+	const struct configuration *configuration;
 	const struct sim_control *ibsim; /* the control, for its names; NULL: it is another */
 	struct sim_fabric *fabric;
 	struct sim_population *population;
 	struct sim_resident *resident; /* this daemon's node */
 };
 
-static int start_ibsim(struct fabric_backend *backend, const struct fabric_backend_options *options,
+static struct fabric_backend *fabric_of(struct daemon_backend *backend)
+{
+	return (struct fabric_backend *)backend;
+}
+
+static const struct fabric_backend *const_fabric_of(const struct daemon_backend *backend)
+{
+	return (const struct fabric_backend *)backend;
+}
+
+/* ---- starting ---- */
+
+static int start_ibsim(struct fabric_backend *backend, const struct daemon_backend_setup *setup,
 		       struct sim_control **control, char *why, size_t size)
 {
+	const struct command_line *line = setup->configuration->line;
 	struct sim_ibsim_options ibsim;
 	int error;
 
 	sim_ibsim_options_default(&ibsim);
-	ibsim.scratch = options->scratch;
-	ibsim.ready_timeout_ms = options->ready_timeout_ms;
-	ibsim.cancel_fd = options->cancel_fd;
-	ibsim.progress = options->progress;
-	ibsim.progress_context = options->progress_context;
-	error = sim_ibsim_control_create(backend->topology, &ibsim, control, why, size);
+	ibsim.scratch = line->scratch;
+	ibsim.ready_timeout_ms = line->ready_timeout_s * 1000;
+	ibsim.cancel_fd = setup->cancel_fd;
+	ibsim.progress = setup->progress;
+	ibsim.progress_context = setup->context;
+	error = sim_ibsim_control_create(setup->configuration->topology, &ibsim, control, why,
+					 size);
 	if (!error)
 		backend->ibsim = *control;
 	return error;
 }
 
-static int start_builtin(struct fabric_backend *backend, struct sim_control **control, char *why,
-			 size_t size)
+static int start_builtin(const struct daemon_backend_setup *setup, struct sim_control **control,
+			 char *why, size_t size)
 {
 	struct sim_builtin_options builtin;
 
 	sim_builtin_options_default(&builtin);
-	return sim_builtin_control_create(backend->topology, &builtin, control, why, size);
+	return sim_builtin_control_create(setup->configuration->topology, &builtin, control, why,
+					  size);
 }
 
-static int start_fabric(struct fabric_backend *backend,
-			const struct fabric_backend_options *options, char *why, size_t size)
+static int start_fabric(struct fabric_backend *backend, const struct daemon_backend_setup *setup,
+			char *why, size_t size)
 {
+	const struct configuration *configuration = setup->configuration;
 	struct sim_control *control;
-	int error = options->ibsim ? start_ibsim(backend, options, &control, why, size)
-				   : start_builtin(backend, &control, why, size);
+	int error = configuration->line->ibsim ? start_ibsim(backend, setup, &control, why, size)
+					       : start_builtin(setup, &control, why, size);
 
 	if (error)
 		return error;
-	error = sim_fabric_create(backend->topology, control, options->engine->seed,
-				  &backend->fabric);
+	error = sim_fabric_create(configuration->topology, control,
+				  configuration->options.engine.seed, &backend->fabric);
 	if (error) {
 		control->ops->destroy(control);
 		snprintf(why, size, "the fabric cannot be made: %s", strerror(-error));
@@ -79,88 +96,73 @@ static int add_addresses(struct sim_resident *resident, const struct local_addre
 	return error;
 }
 
-static int populate(struct fabric_backend *backend, const struct fabric_backend_options *options,
+/* The engine's configuration is all nodes', its seed also the fabric's. */
+static int populate(struct fabric_backend *backend, const struct daemon_backend_setup *setup,
 		    char *why, size_t size)
 {
-	const char *at = options->node;
+	const struct configuration *configuration = setup->configuration;
+	const struct acm_engine_config *engine = &configuration->options.engine;
+	const char *at = configuration->line->node;
 	uint32_t node = SIM_NONE;
-	int error = sim_population_create(backend->topology, backend->fabric, &backend->population);
+	int error = sim_population_create(configuration->topology, backend->fabric,
+					  &backend->population);
 
 	if (!error)
-		error = sim_population_add(backend->population, options->node, options->engine,
-					   &options->hooks, monotonic_now(), &backend->resident);
+		error = sim_population_add(backend->population, at, engine, &setup->hooks,
+					   monotonic_now(), &backend->resident);
 	if (!error)
-		error = add_addresses(backend->resident, options->addresses);
-	if (!error && options->peers) {
-		error = sim_population_add_others(backend->population, options->engine,
-						  monotonic_now(), &node);
+		error = add_addresses(backend->resident, &configuration->addresses);
+	if (!error && !configuration->line->no_peers) {
+		error = sim_population_add_others(backend->population, engine, monotonic_now(),
+						  &node);
 		if (error && node != SIM_NONE)
-			at = backend->topology->nodes[node].name;
+			at = configuration->topology->nodes[node].name;
 	}
 	if (error)
 		snprintf(why, size, "%s cannot be started on the fabric: %s", at, strerror(-error));
 	return error;
 }
 
-int fabric_backend_create(const struct sim_topology *topology,
-			  const struct fabric_backend_options *options,
-			  struct fabric_backend **backend, char *why, size_t size)
-{
-	struct fabric_backend *made = calloc(1, sizeof(*made));
-	int error;
+/* ---- the operations ---- */
 
-	if (!made) {
-		snprintf(why, size, "%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	made->topology = topology;
-	error = start_fabric(made, options, why, size);
-	if (!error)
-		error = populate(made, options, why, size);
-	if (error) {
-		fabric_backend_destroy(made);
-		return error;
-	}
-	*backend = made;
-	return 0;
-}
-
-void fabric_backend_destroy(struct fabric_backend *backend)
+static void destroy(struct daemon_backend *base)
 {
-	if (!backend)
-		return;
+	struct fabric_backend *backend = fabric_of(base);
+
 	sim_population_destroy(backend->population);
 	if (backend->fabric)
 		sim_fabric_destroy(backend->fabric);
 	free(backend);
 }
 
-int fabric_backend_step(struct fabric_backend *backend, const struct acm_event *event)
+static int step(struct daemon_backend *base, const struct acm_event *event)
 {
-	return sim_resident_step(backend->resident, event);
+	return sim_resident_step(fabric_of(base)->resident, event);
 }
 
-int fabric_backend_fd(struct fabric_backend *backend)
+static int fabric_fd(const struct daemon_backend *base)
 {
-	return sim_fabric_fd(backend->fabric);
+	return sim_fabric_fd(const_fabric_of(base)->fabric);
 }
 
-uint64_t fabric_backend_deadline(const struct fabric_backend *backend)
+static uint64_t deadline(const struct daemon_backend *base)
 {
+	const struct fabric_backend *backend = const_fabric_of(base);
 	uint64_t fabric = sim_fabric_deadline(backend->fabric);
 	uint64_t population = sim_population_deadline(backend->population);
 
 	return fabric < population ? fabric : population;
 }
 
-int fabric_backend_process(struct fabric_backend *backend, uint64_t now, char *why, size_t size)
+static int process(struct daemon_backend *base, uint64_t now, char *why, size_t size)
 {
+	struct fabric_backend *backend = fabric_of(base);
 	int error = sim_fabric_process(backend->fabric, now);
 
 	if (error) {
 		const char *failure = sim_fabric_failure(backend->fabric);
 
-		snprintf(why, size, "%s", failure ? failure : strerror(-error));
+		snprintf(why, size, "the fabric is gone: %s", failure ? failure : strerror(-error));
 		return error;
 	}
 	error = sim_population_run(backend->population, now);
@@ -169,22 +171,62 @@ int fabric_backend_process(struct fabric_backend *backend, uint64_t now, char *w
 	return error;
 }
 
-uint32_t fabric_backend_unready(const struct fabric_backend *backend, const char **node)
+static uint32_t unready(const struct daemon_backend *base, const char **node)
 {
+	const struct fabric_backend *backend = const_fabric_of(base);
 	const struct sim_resident *first = NULL;
-	uint32_t unready = sim_population_unready(backend->population, node ? &first : NULL);
+	uint32_t count = sim_population_unready(backend->population, node ? &first : NULL);
 
 	if (node && first)
-		*node = backend->topology->nodes[sim_resident_node(first)].name;
-	return unready;
+		*node = backend->configuration->topology->nodes[sim_resident_node(first)].name;
+	return count;
 }
 
-const char *fabric_backend_ibsim(const struct fabric_backend *backend)
+static const struct local_addresses *addresses(const struct daemon_backend *base)
 {
-	return backend->ibsim ? sim_ibsim_socket_name(backend->ibsim) : NULL;
+	return &const_fabric_of(base)->configuration->addresses;
 }
 
-const char *fabric_backend_scratch(const struct fabric_backend *backend)
+static void describe(const struct daemon_backend *base, char *words, size_t size)
 {
-	return backend->ibsim ? sim_ibsim_scratch(backend->ibsim) : NULL;
+	const struct sim_control *ibsim = const_fabric_of(base)->ibsim;
+
+	words[0] = 0;
+	if (ibsim)
+		snprintf(words, size, " ibsim=%s scratch=%s", sim_ibsim_socket_name(ibsim),
+			 sim_ibsim_scratch(ibsim));
+}
+
+static const struct daemon_backend_ops operations = {
+	.step = step,
+	.fd = fabric_fd,
+	.deadline = deadline,
+	.process = process,
+	.unready = unready,
+	.addresses = addresses,
+	.describe = describe,
+	.destroy = destroy,
+};
+
+int fabric_backend_create(const struct daemon_backend_setup *setup, struct daemon_backend **backend,
+			  char *why, size_t size)
+{
+	struct fabric_backend *made = calloc(1, sizeof(*made));
+	int error;
+
+	if (!made) {
+		snprintf(why, size, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	made->base.ops = &operations;
+	made->configuration = setup->configuration;
+	error = start_fabric(made, setup, why, size);
+	if (!error)
+		error = populate(made, setup, why, size);
+	if (error) {
+		destroy(&made->base);
+		return error;
+	}
+	*backend = &made->base;
+	return 0;
 }

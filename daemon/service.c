@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "service.h"
+#include "backend.h"
 #include "background.h"
 #include "client_server.h"
 #include "event_loop.h"
-#include "fabric_backend.h"
 #include "listeners.h"
 #include "lock_file.h"
 #include "log.h"
@@ -38,7 +38,7 @@ struct service {
 	struct event_base *base;
 	struct event_loop loop;
 	struct client_server *server;
-	struct fabric_backend *backend;
+	struct daemon_backend *backend;
 	struct source_queue sources;
 	uint64_t arrived; /* when the requests came that are being handled */
 };
@@ -64,7 +64,7 @@ __attribute__((format(printf, 2, 3))) static void fail(struct service *service, 
 
 static void step(struct service *service, const struct acm_event *event)
 {
-	int error = fabric_backend_step(service->backend, event);
+	int error = service->backend->ops->step(service->backend, event);
 
 	if (error)
 		fail(service, "the engine refused an event: %s", strerror(-error));
@@ -76,7 +76,7 @@ static void settle_where_needed(void *context)
 	struct service *service = context;
 
 	if (source_queue_length(&service->sources) ||
-	    fabric_backend_deadline(service->backend) < event_loop_armed(&service->loop))
+	    service->backend->ops->deadline(service->backend) < event_loop_armed(&service->loop))
 		event_loop_settle_soon(&service->loop);
 }
 
@@ -126,7 +126,8 @@ static void find_source(void *context, uint64_t cookie, const struct acm_address
 	struct service *service = context;
 
 	source_queue_put(&service->sources, cookie,
-			 local_addresses_source(&service->configuration->addresses, destination));
+			 local_addresses_source(service->backend->ops->addresses(service->backend),
+						destination));
 }
 
 static void answer_sources(struct service *service)
@@ -145,15 +146,15 @@ static void answer_sources(struct service *service)
 
 static void tell_ready(struct service *service)
 {
+	char words[WHY_SIZE];
+
 	if (service->background >= 0) {
 		background_ready(service->background);
 		service->background = -1;
 		return;
 	}
-	printf("READY socket=%s", service->listeners.socket);
-	if (fabric_backend_ibsim(service->backend))
-		printf(" ibsim=%s scratch=%s", fabric_backend_ibsim(service->backend),
-		       fabric_backend_scratch(service->backend));
+	service->backend->ops->describe(service->backend, words, sizeof(words));
+	printf("READY socket=%s%s", service->listeners.socket, words);
 	if (service->listeners.port)
 		printf(" tcp=%u", service->listeners.port);
 	printf("\n");
@@ -184,7 +185,7 @@ static void give_up(void *context)
 {
 	struct service *service = context;
 	const char *node = "?";
-	uint32_t unready = fabric_backend_unready(service->backend, &node);
+	uint32_t unready = service->backend->ops->unready(service->backend, &node);
 
 	fail(service,
 	     "not ready after %u s: %u nodes hold not all of their multicast groups, %s for one;"
@@ -206,13 +207,13 @@ static void settle(void *context)
 
 		answer_sources(service);
 		now = monotonic_now();
-		if (fabric_backend_process(service->backend, now, why, sizeof(why))) {
-			fail(service, "the fabric is gone: %s", why);
+		if (service->backend->ops->process(service->backend, now, why, sizeof(why))) {
+			fail(service, "%s", why);
 			return;
 		}
-		if (!service->serving && !fabric_backend_unready(service->backend, NULL))
+		if (!service->serving && !service->backend->ops->unready(service->backend, NULL))
 			serve(service);
-		next = fabric_backend_deadline(service->backend);
+		next = service->backend->ops->deadline(service->backend);
 		if (!source_queue_length(&service->sources) && next > now + NEAR_NS) {
 			event_loop_arm(&service->loop, next);
 			return;
@@ -248,6 +249,13 @@ static void show_progress(void *context, const char *text)
 	log_line(service->log, LOG_VERBOSE, "%s", text);
 }
 
+static void show_notice(void *context, const char *text)
+{
+	struct service *service = context;
+
+	log_line(service->log, LOG_BASIC, "%s", text);
+}
+
 /* ---- start and end ---- */
 
 static int open_files(struct service *service)
@@ -275,26 +283,19 @@ static int open_files(struct service *service)
 
 static int start_backend(struct service *service)
 {
-	const struct command_line *line = service->configuration->line;
-	struct fabric_backend_options options = {
-		.node = line->node,
-		.engine = &service->configuration->options.engine,
-		.addresses = &service->configuration->addresses,
+	struct daemon_backend_setup setup = {
+		.configuration = service->configuration,
 		.hooks = {.reply = pass_reply,
 			  .trace = pass_trace,
 			  .find_source = find_source,
 			  .context = service},
-		.ibsim = line->ibsim,
-		.peers = !line->no_peers,
-		.scratch = line->scratch,
-		.ready_timeout_ms = line->ready_timeout_s * 1000,
 		.cancel_fd = signals_stop_fd(),
 		.progress = show_progress,
-		.progress_context = service,
+		.notice = show_notice,
+		.context = service,
 	};
 	char why[WHY_SIZE];
-	int error = fabric_backend_create(service->configuration->topology, &options,
-					  &service->backend, why, sizeof(why));
+	int error = daemon_backend_create(&setup, &service->backend, why, sizeof(why));
 
 	if (error)
 		fail(service, "%s", error == -ECANCELED ? "told to stop while starting" : why);
@@ -330,7 +331,7 @@ static int start_loop(struct service *service, uint64_t begun)
 	uint64_t give_up_at =
 		begun + service->configuration->line->ready_timeout_s * ACM_NSEC_PER_SEC;
 	int error = event_loop_open(&service->loop, service->base, &hooks,
-				    fabric_backend_fd(service->backend), give_up_at);
+				    service->backend->ops->fd(service->backend), give_up_at);
 
 	if (error)
 		fail(service, "the event loop cannot be made: %s", strerror(-error));
@@ -363,7 +364,8 @@ static void finish(struct service *service)
 	client_server_destroy(service->server);
 	listeners_close(&service->listeners);
 	event_loop_close(&service->loop);
-	fabric_backend_destroy(service->backend);
+	if (service->backend)
+		service->backend->ops->destroy(service->backend);
 	source_queue_clear(&service->sources);
 	if (service->base)
 		event_base_free(service->base);

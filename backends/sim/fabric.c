@@ -133,7 +133,7 @@ int sim_fabric_attach(struct sim_fabric *fabric, const char *node, struct acm_tr
 
 /* ---- running ---- */
 
-int sim_fabric_fd(struct sim_fabric *fabric)
+int sim_fabric_fd(const struct sim_fabric *fabric)
 {
 	return fabric->epoll_fd;
 }

@@ -28,7 +28,7 @@ int sim_fabric_attach(struct sim_fabric *fabric, const char *node,
 		      struct acm_transport **transport);
 
 /* An epoll descriptor that is readable when sim_fabric_process() has work; deadline likewise. */
-int sim_fabric_fd(struct sim_fabric *fabric);
+int sim_fabric_fd(const struct sim_fabric *fabric);
 uint64_t sim_fabric_deadline(const struct sim_fabric *fabric);
 /*
  * Moves everything that is due at `now`: control, packets in flight. Transports' wakers fire. 0, or

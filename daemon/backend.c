@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "backend.h"
+#include "fabric_backend.h"
+
+int daemon_backend_create(const struct daemon_backend_setup *setup, struct daemon_backend **backend,
+			  char *why, size_t size)
+{
+	return fabric_backend_create(setup, backend, why, size);
+}
