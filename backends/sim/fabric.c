@@ -278,6 +278,28 @@ void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *
 	*stats = fabric->core.plane.stats;
 }
 
+void sim_fabric_traffic(void *context, uint32_t node, uint8_t port,
+			struct sim_port_traffic *traffic)
+{
+	const struct sim_fabric *fabric = context;
+	const struct sim_wiring *wiring = &fabric->core.plane.wiring;
+	uint32_t index = sim_wiring_index(wiring, node, port);
+	const struct sim_exit *way, *back;
+
+	*traffic = (struct sim_port_traffic){0};
+	if (index == SIM_NONE)
+		return;
+	way = &wiring->exits[index];
+	traffic->sent_packets = way->carried_packets;
+	traffic->sent_bytes = way->carried_bytes;
+	traffic->discards = way->discards;
+	if (way->node == SIM_NONE)
+		return;
+	back = &wiring->exits[way->index];
+	traffic->received_packets = back->carried_packets;
+	traffic->received_bytes = back->carried_bytes;
+}
+
 int sim_fabric_set_loss(struct sim_fabric *fabric, uint32_t node, uint8_t port,
 			const struct sim_loss *loss)
 {

@@ -10,6 +10,7 @@
 
 #include <acmite/transport.h>
 #include "control.h"
+#include "node_agents.h"
 #include "topology.h"
 
 struct sim_fabric;
@@ -60,6 +61,9 @@ struct sim_fabric_stats {
 	uint64_t sa_sent, sa_answered, sa_failed;
 };
 void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *stats);
+/* For sim_node_agents_answer(): what a port of any node has carried; `context` is the fabric. */
+void sim_fabric_traffic(void *context, uint32_t node, uint8_t port,
+			struct sim_port_traffic *traffic);
 
 /* Loss on the link at `port` of `node`, in the direction out of it. */
 struct sim_loss {

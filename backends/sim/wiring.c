@@ -150,7 +150,10 @@ bool sim_exit_pass(struct sim_exit *way, uint32_t length, uint64_t *delay, enum 
 		*cause = SIM_DROP_LOSS;
 	else {
 		*delay += way->latency + (length + OVERHEAD) * way->byte_time / 1000;
+		way->carried_packets++;
+		way->carried_bytes += length + OVERHEAD;
 		return true;
 	}
+	way->discards++;
 	return false;
 }

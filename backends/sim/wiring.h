@@ -22,7 +22,10 @@ struct sim_exit {
 	uint64_t loss_threshold; /* a packet whose number's hash is below it is lost */
 	bool loses_all;          /* a rate of 1 */
 	uint64_t loss_key;
-	uint64_t packets; /* that have come this far */
+	uint64_t packets;         /* that have come this far */
+	uint64_t carried_packets; /* to the other end */
+	uint64_t carried_bytes;   /* headers included */
+	uint64_t discards;        /* packets that did not get there */
 };
 
 struct sim_wiring {
