@@ -17,6 +17,15 @@ struct sim_port_ref {
 	uint8_t port;
 };
 
+/* Where a MAD goes that a program sends from a port, not to the SA by sa_send(). */
+struct sim_mad_route {
+	uint32_t qpn;        /* 0: subnet management; 1: all other classes */
+	uint32_t qkey;       /* does not count with QP 0 */
+	uint16_t dlid;       /* ACM_LID_PERMISSIVE: by the directed route in the MAD */
+	uint16_t pkey_index; /* does not count with QP 0 */
+	uint8_t sl;
+};
+
 /* Forwarding state of one switch. */
 struct sim_switch_tables {
 	uint16_t lid;       /* of the switch itself, 0: unknown */
@@ -34,8 +43,8 @@ struct sim_tables {
 };
 
 enum sim_control_event_type {
-	SIM_CONTROL_SA_ANSWER,  /* .cookie, .mad, .length */
-	SIM_CONTROL_SA_FAILED,  /* .cookie, .status */
+	SIM_CONTROL_SA_ANSWER,  /* .cookie, .mad, .length; to mad_send() too */
+	SIM_CONTROL_SA_FAILED,  /* .cookie, .status; of mad_send() too */
 	SIM_CONTROL_PORT,       /* .port: its facts changed */
 	SIM_CONTROL_REREGISTER, /* .port */
 	SIM_CONTROL_TABLES,     /* the tables changed */
@@ -63,7 +72,15 @@ struct sim_control_ops {
 	/* As acm_transport_ops.sa_send: 0 or -EAGAIN or negative errno. Cookies are unique. */
 	int (*sa_send)(struct sim_control *control, struct sim_port_ref port, uint16_t pkey_index,
 		       const uint8_t *mad, uint64_t cookie);
+	/* Of either: no event for this cookie comes any more. */
 	void (*sa_cancel)(struct sim_control *control, uint64_t cookie);
+	/*
+	 * One MAD (ACM_MAD_LENGTH bytes, read before return) to any port; otherwise as sa_send(),
+	 * its answer too. -ENETDOWN: by LID from a port that is not active. NULL: this control
+	 * carries no MADs but the SA's.
+	 */
+	int (*mad_send)(struct sim_control *control, struct sim_port_ref port,
+			const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie);
 	/* The tables may have changed (a join was answered): look soon. */
 	void (*refresh)(struct sim_control *control);
 	/* Readable when process() has work: an epoll descriptor. */

@@ -25,7 +25,7 @@ static void free_parts(struct sim_fabric *fabric)
 {
 	sim_dataplane_free(&fabric->core.plane);
 	sim_transactions_free(&fabric->core.transactions);
-	free(fabric->core.transports);
+	free(fabric->core.tenants);
 	if (fabric->epoll_fd >= 0)
 		close(fabric->epoll_fd);
 	free(fabric);
@@ -96,9 +96,8 @@ int sim_fabric_create(const struct sim_topology *topology, struct sim_control *c
 		free(made);
 		return error;
 	}
-	made->core.transports =
-		calloc((size_t)topology->node_count + 1, sizeof(struct sim_transport *));
-	error = made->core.transports ? watch_control(made) : -ENOMEM;
+	made->core.tenants = calloc((size_t)topology->node_count + 1, sizeof(struct sim_tenants));
+	error = made->core.tenants ? watch_control(made) : -ENOMEM;
 	if (!error)
 		error = read_ports(made);
 	if (error) {
@@ -113,12 +112,13 @@ int sim_fabric_create(const struct sim_topology *topology, struct sim_control *c
 void sim_fabric_destroy(struct sim_fabric *fabric)
 {
 	for (uint32_t node = 0; node < fabric->core.topology->node_count; node++)
-		assert(!fabric->core.transports[node]);
+		assert(!fabric->core.tenants[node].first);
 	fabric->core.control->ops->destroy(fabric->core.control);
 	free_parts(fabric);
 }
 
-int sim_fabric_attach(struct sim_fabric *fabric, const char *node, struct acm_transport **transport)
+static int attach(struct sim_fabric *fabric, const char *node, enum sim_tenancy tenancy,
+		  struct acm_transport **transport)
 {
 	uint32_t index = sim_topology_find(fabric->core.topology, node);
 
@@ -126,9 +126,18 @@ int sim_fabric_attach(struct sim_fabric *fabric, const char *node, struct acm_tr
 		return -ENOENT;
 	if (fabric->core.topology->nodes[index].kind != SIM_HOST)
 		return -ENODEV;
-	if (fabric->core.transports[index])
-		return -EBUSY;
-	return sim_transport_create(&fabric->core, index, transport);
+	return sim_transport_create(&fabric->core, index, tenancy, transport);
+}
+
+int sim_fabric_attach(struct sim_fabric *fabric, const char *node, struct acm_transport **transport)
+{
+	return attach(fabric, node, SIM_TENANCY_OWNER, transport);
+}
+
+int sim_fabric_attach_program(struct sim_fabric *fabric, const char *node,
+			      struct acm_transport **transport)
+{
+	return attach(fabric, node, SIM_TENANCY_PROGRAM, transport);
 }
 
 /* ---- running ---- */
@@ -187,19 +196,14 @@ static int take_sa_failure(struct sim_fabric *fabric, const struct sim_control_e
 
 static int take_port(struct sim_fabric *fabric, struct sim_port_ref port)
 {
-	struct sim_transport *transport = fabric->core.transports[port.node];
 	struct acm_port_facts facts;
 	int error = read_port(fabric, port, &facts);
 
-	if (error || !transport)
-		return error;
-	return sim_transport_port_changed(transport, port.port, &facts);
+	return error ? error : sim_transport_port_changed(&fabric->core, port, &facts);
 }
 
 static int take_event(struct sim_fabric *fabric, const struct sim_control_event *event)
 {
-	struct sim_transport *transport;
-
 	switch (event->type) {
 	case SIM_CONTROL_SA_ANSWER:
 		return take_sa_answer(fabric, event);
@@ -208,8 +212,7 @@ static int take_event(struct sim_fabric *fabric, const struct sim_control_event 
 	case SIM_CONTROL_PORT:
 		return take_port(fabric, event->port);
 	case SIM_CONTROL_REREGISTER:
-		transport = fabric->core.transports[event->port.node];
-		return transport ? sim_transport_reregister(transport, event->port.port) : 0;
+		return sim_transport_reregister(&fabric->core, event->port);
 	case SIM_CONTROL_TABLES:
 		return 0; /* they are looked at anew in every round */
 	case SIM_CONTROL_DIED:

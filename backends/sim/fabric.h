@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A fabric that runs: a topology, its control, and the data plane over the control's tables. Hands
- * out transports (acmite/transport.h), one for each node that is used.
+ * out transports (acmite/transport.h) for the nodes that are used.
  *
  * One thread. Time is the caller's (CLOCK_MONOTONIC ns under a real-time control).
  */
@@ -22,11 +22,20 @@ int sim_fabric_create(const struct sim_topology *topology, struct sim_control *c
 void sim_fabric_destroy(struct sim_fabric *fabric);
 
 /*
- * A transport for a host. -ENOENT: no such node; -ENODEV: it is a switch; -EBUSY: it is taken. The
- * ports of a node are numbered 0 .. n-1 in acm_port_facts.port.
+ * A transport for a host's service, one at a time. -ENOENT: no such node; -ENODEV: it is a switch;
+ * -EBUSY: it is taken. The ports of a node are numbered 0 .. n-1 in acm_port_facts.port.
  */
 int sim_fabric_attach(struct sim_fabric *fabric, const char *node,
 		      struct acm_transport **transport);
+/* Another one for a program on the host, beside its service and further programs, or without. */
+int sim_fabric_attach_program(struct sim_fabric *fabric, const char *node,
+			      struct acm_transport **transport);
+/*
+ * From a transport of a fabric, a MAD to any port, through its control. As sa_send(), and its
+ * answer and sa_cancel() too; -EOPNOTSUPP: the control carries none.
+ */
+int sim_fabric_send_mad(struct acm_transport *transport, uint32_t port,
+			const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie);
 
 /* An epoll descriptor that is readable when sim_fabric_process() has work; deadline likewise. */
 int sim_fabric_fd(const struct sim_fabric *fabric);
@@ -58,7 +67,7 @@ struct sim_fabric_stats {
 	uint64_t delivered;
 	uint64_t dropped[SIM_DROP_COUNT];
 	uint64_t in_flight;
-	uint64_t sa_sent, sa_answered, sa_failed;
+	uint64_t sa_sent, sa_answered, sa_failed; /* and MADs of programs */
 };
 void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *stats);
 /* For sim_node_agents_answer(): what a port of any node has carried; `context` is the fabric. */

@@ -68,6 +68,14 @@ void ibsim_nodes_free(struct ibsim_subnet *subnet);
 /* Index of a host's port, SIM_NONE when there is none. */
 uint32_t ibsim_port_index(const struct ibsim_subnet *subnet, struct sim_port_ref port);
 
+/* ---- ibsim_mads.c ---- */
+
+/* As sim_control_ops.mad_send. */
+int ibsim_mad_send(struct sim_control *control, struct sim_port_ref port,
+		   const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie);
+/* As sim_control_ops.sa_cancel, for what ibsim_mad_send() took. */
+void ibsim_mad_cancel(struct ibsim_subnet *subnet, uint64_t cookie);
+
 /* ---- ibsim_start.c ---- */
 
 void ibsim_scratch_path(const struct ibsim_subnet *subnet, const char *name, char path[PATH_MAX]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_transport.h"
 
-#include <assert.h>
+#include "fabric.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@ struct sim_transport {
 	struct acm_transport base;
 	struct sim_fabric_core *core;
 	uint32_t node;
+	struct sim_transport *next; /* of the node's */
 	uint32_t port_count;
 	struct acm_port_facts *facts; /* by the transport's port number */
 	bool started;
@@ -147,22 +149,36 @@ static int push_port_changed(struct sim_transport *transport, uint32_t port)
 	return push(transport, &queued);
 }
 
-int sim_transport_port_changed(struct sim_transport *transport, uint8_t port,
-			       const struct acm_port_facts *facts)
+static int take_port(struct sim_transport *transport, uint32_t port,
+		     const struct acm_port_facts *facts)
 {
-	uint32_t own = port - 1u;
-
-	transport->facts[own] = *facts;
-	transport->facts[own].port = own;
-	return transport->started ? push_port_changed(transport, own) : 0;
+	transport->facts[port] = *facts;
+	transport->facts[port].port = port;
+	return transport->started ? push_port_changed(transport, port) : 0;
 }
 
-int sim_transport_reregister(struct sim_transport *transport, uint8_t port)
+int sim_transport_port_changed(struct sim_fabric_core *core, struct sim_port_ref port,
+			       const struct acm_port_facts *facts)
+{
+	struct sim_transport *transport = core->tenants[port.node].first;
+	int error = 0;
+
+	for (; transport && !error; transport = transport->next)
+		error = take_port(transport, port.port - 1u, facts);
+	return error;
+}
+
+int sim_transport_reregister(struct sim_fabric_core *core, struct sim_port_ref port)
 {
 	struct sim_queued_event queued = {.event.type = ACM_EVENT_REREGISTER};
+	struct sim_transport *transport = core->tenants[port.node].first;
+	int error = 0;
 
-	queued.event.port = port - 1u;
-	return transport->started ? push(transport, &queued) : 0;
+	queued.event.port = port.port - 1u;
+	for (; transport && !error; transport = transport->next)
+		if (transport->started)
+			error = push(transport, &queued);
+	return error;
 }
 
 static void forget_refused(struct sim_transport *transport)
@@ -339,13 +355,29 @@ static int send(struct acm_transport *base, const struct acm_datagram *datagram,
 				  transport->core->now);
 }
 
-static int hand_to_control(struct sim_transport *transport, uint32_t port, uint16_t pkey_index,
-			   const uint8_t *mad, uint64_t fabric_cookie)
+/* What goes to the control: to the SA where there is no route. */
+struct control_request {
+	uint32_t port;
+	uint16_t pkey_index; /* of the SA's */
+	const struct sim_mad_route *route;
+	const uint8_t *mad;
+};
+
+static int hand_to_control(struct sim_transport *transport, const struct control_request *request,
+			   uint64_t fabric_cookie)
 {
 	struct sim_control *control = transport->core->control;
-	struct sim_port_ref from = {.node = transport->node, .port = (uint8_t)(port + 1)};
-	int error = control->ops->sa_send(control, from, pkey_index, mad, fabric_cookie);
+	struct sim_port_ref from = {.node = transport->node, .port = (uint8_t)(request->port + 1)};
+	int error;
 
+	if (!request->route)
+		error = control->ops->sa_send(control, from, request->pkey_index, request->mad,
+					      fabric_cookie);
+	else if (control->ops->mad_send)
+		error = control->ops->mad_send(control, from, request->route, request->mad,
+					       fabric_cookie);
+	else
+		error = -EOPNOTSUPP;
 	if (error == -EAGAIN && !transport->sa_refused) {
 		transport->sa_refused = true;
 		transport->next_refused = transport->core->sa_refused;
@@ -354,26 +386,42 @@ static int hand_to_control(struct sim_transport *transport, uint32_t port, uint1
 	return error;
 }
 
-static int sa_send(struct acm_transport *base, uint32_t port, uint16_t pkey_index,
-		   const uint8_t *mad, uint64_t cookie)
+static int begin_transaction(struct sim_transport *transport, const struct control_request *request,
+			     uint64_t cookie)
 {
-	struct sim_transport *transport = enter(base), *owner;
 	struct sim_fabric_core *core = transport->core;
+	struct sim_transport *owner;
 	uint64_t fabric_cookie;
 	int error;
 
-	if (port >= transport->port_count)
+	if (request->port >= transport->port_count)
 		return -ENODEV;
 	error = sim_transactions_add(&core->transactions, transport, &transport->transactions,
 				     cookie, &fabric_cookie);
 	if (error)
 		return error;
-	error = hand_to_control(transport, port, pkey_index, mad, fabric_cookie);
+	error = hand_to_control(transport, request, fabric_cookie);
 	if (error)
 		sim_transactions_take(&core->transactions, fabric_cookie, &owner, &cookie);
 	else
 		core->plane.stats.sa_sent++;
 	return error;
+}
+
+static int sa_send(struct acm_transport *base, uint32_t port, uint16_t pkey_index,
+		   const uint8_t *mad, uint64_t cookie)
+{
+	struct control_request request = {.port = port, .pkey_index = pkey_index, .mad = mad};
+
+	return begin_transaction(enter(base), &request, cookie);
+}
+
+int sim_fabric_send_mad(struct acm_transport *base, uint32_t port,
+			const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie)
+{
+	struct control_request request = {.port = port, .route = route, .mad = mad};
+
+	return begin_transaction(enter(base), &request, cookie);
 }
 
 static void cancel(struct sim_transport *transport, uint64_t fabric_cookie)
@@ -465,6 +513,28 @@ static int next_event(struct acm_transport *base, struct acm_event *event)
 	return 1;
 }
 
+static void enter_node(struct sim_transport *transport, enum sim_tenancy tenancy)
+{
+	struct sim_tenants *tenants = &transport->core->tenants[transport->node];
+
+	transport->next = tenants->first;
+	tenants->first = transport;
+	if (tenancy == SIM_TENANCY_OWNER)
+		tenants->owner = transport;
+}
+
+static void leave_node(struct sim_transport *transport)
+{
+	struct sim_tenants *tenants = &transport->core->tenants[transport->node];
+	struct sim_transport **at = &tenants->first;
+
+	while (*at != transport)
+		at = &(*at)->next;
+	*at = transport->next;
+	if (tenants->owner == transport)
+		tenants->owner = NULL;
+}
+
 static void destroy(struct acm_transport *base)
 {
 	struct sim_transport *transport = enter(base);
@@ -478,7 +548,7 @@ static void destroy(struct acm_transport *base)
 		close_at(transport, transport->endpoint_count - 1);
 	sim_transport_events_free(&transport->events, &core->plane.packets);
 	forget_refused(transport);
-	core->transports[transport->node] = NULL;
+	leave_node(transport);
 	free(transport->endpoints);
 	free(transport->facts);
 	free(transport);
@@ -513,13 +583,15 @@ static int read_facts(struct sim_transport *transport)
 	return error;
 }
 
-int sim_transport_create(struct sim_fabric_core *core, uint32_t node,
+int sim_transport_create(struct sim_fabric_core *core, uint32_t node, enum sim_tenancy tenancy,
 			 struct acm_transport **transport)
 {
-	struct sim_transport *made = calloc(1, sizeof(*made));
+	struct sim_transport *made;
 	int error = -ENOMEM;
 
-	assert(!core->transports[node]);
+	if (tenancy == SIM_TENANCY_OWNER && core->tenants[node].owner)
+		return -EBUSY;
+	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
 	made->base.ops = &operations;
@@ -535,7 +607,7 @@ int sim_transport_create(struct sim_fabric_core *core, uint32_t node,
 		free(made);
 		return error;
 	}
-	core->transports[node] = made;
+	enter_node(made, tenancy);
 	*transport = &made->base;
 	return 0;
 }

@@ -12,19 +12,30 @@
 
 struct sim_transport;
 
+/* Who uses a node. */
+struct sim_tenants {
+	struct sim_transport *first; /* of all, in no order */
+	struct sim_transport *owner; /* the node's service; NULL: none */
+};
+
 /* What transports of one fabric share. */
 struct sim_fabric_core {
 	const struct sim_topology *topology;
 	struct sim_control *control;
 	struct sim_dataplane plane; /* its stats are the fabric's */
 	struct sim_transactions transactions;
-	struct sim_transport **transports; /* by node, NULL: not attached */
-	uint64_t now;                      /* what process() saw last */
-	struct sim_transport *sa_refused;  /* those whose sa_send() gave -EAGAIN */
+	struct sim_tenants *tenants;      /* by node */
+	uint64_t now;                     /* what process() saw last */
+	struct sim_transport *sa_refused; /* those whose sa_send() gave -EAGAIN */
 };
 
-/* For a host that has none; it enters itself in core->transports, and leaves it when destroyed. */
-int sim_transport_create(struct sim_fabric_core *core, uint32_t node,
+enum sim_tenancy { SIM_TENANCY_OWNER, SIM_TENANCY_PROGRAM };
+
+/*
+ * For a host. It enters itself in core->tenants, and leaves when destroyed. 0; -EBUSY: there is an
+ * owner; -ENOMEM.
+ */
+int sim_transport_create(struct sim_fabric_core *core, uint32_t node, enum sim_tenancy tenancy,
 			 struct acm_transport **transport);
 
 /* The data plane's hooks: the queue pairs' owners are transports. */
@@ -34,9 +45,10 @@ extern const struct sim_dataplane_hooks sim_transport_hooks;
 int sim_transport_sa_answered(struct sim_transport *transport, uint64_t cookie, const uint8_t *mad,
 			      uint32_t length);
 int sim_transport_sa_failed(struct sim_transport *transport, uint64_t cookie, int status);
-int sim_transport_port_changed(struct sim_transport *transport, uint8_t port,
+/* The same, to all tenants of the port's node. */
+int sim_transport_port_changed(struct sim_fabric_core *core, struct sim_port_ref port,
 			       const struct acm_port_facts *facts);
-int sim_transport_reregister(struct sim_transport *transport, uint8_t port);
+int sim_transport_reregister(struct sim_fabric_core *core, struct sim_port_ref port);
 /* Tells all whose SA request was refused that it is worth trying again. */
 int sim_transport_sa_writable(struct sim_fabric_core *core);
 

@@ -339,6 +339,27 @@ static int sa_send(struct sim_control *base, struct sim_port_ref port, uint16_t 
 	return 0;
 }
 
+/* Whatever it is and wherever it goes: its like, as an answer. */
+static int mad_send(struct sim_control *base, struct sim_port_ref port,
+		    const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie)
+{
+	struct fake_control *control = fake_of(base);
+	struct fake_event queued = {.event.type = SIM_CONTROL_SA_ANSWER, .event.cookie = cookie};
+
+	if (control->count >= control->sa_window)
+		return -EAGAIN;
+	control->mad_port = port;
+	control->mad_route = *route;
+	if (control->sa_failure) {
+		queued.event.type = SIM_CONTROL_SA_FAILED;
+		queued.event.status = control->sa_failure;
+	}
+	memcpy(queued.mad, mad, sizeof(queued.mad));
+	queued.mad[3] |= 0x80;
+	push(control, &queued);
+	return 0;
+}
+
 static void sa_cancel(struct sim_control *base, uint64_t cookie)
 {
 	struct fake_control *control = fake_of(base);
@@ -436,6 +457,7 @@ static const struct sim_control_ops operations = {
 	.tables = tables,
 	.sa_send = sa_send,
 	.sa_cancel = sa_cancel,
+	.mad_send = mad_send,
 	.refresh = refresh,
 	.fd = no_fd,
 	.deadline = deadline,

@@ -43,10 +43,12 @@ struct fake_control {
 	/* For tests to set: */
 	uint32_t sa_window;   /* more answers than that are not kept: sa_send() gives -EAGAIN */
 	uint32_t event_limit; /* answers and events given out from now on; those after it wait */
-	int sa_failure;       /* not 0: SA requests end with that status */
+	int sa_failure;       /* not 0: SA requests and MADs end with that status */
 	/* And to read: */
 	uint32_t refresh_count;
 	uint32_t cancel_count;
+	struct sim_port_ref mad_port; /* of the last MAD that was not the SA's */
+	struct sim_mad_route mad_route;
 };
 
 /* The fabric that takes it over destroys it. Lack of memory fails the test. */

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* MADs of programs that are not SA requests, through ibsim. */
+#include "ibsim_subnet.h"
+
+#include <acmite/wire.h>
+#include <errno.h>
+
+#define CLASS_SA          0x03
+#define ATTRIBUTE_SM_INFO 0x0020
+
+static void mad_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
+{
+	struct ibsim_subnet *subnet = context;
+	struct sim_control_event event = {
+		.type = SIM_CONTROL_SA_FAILED, .cookie = cookie, .status = status};
+
+	if (status == 0) {
+		event.type = SIM_CONTROL_SA_ANSWER;
+		event.mad = mad;
+		event.length = ACM_MAD_LENGTH;
+	}
+	ibsim_events_push(&subnet->events, &event);
+}
+
+/* What ibsim does not answer itself, as the SM's node. */
+static bool is_for_opensm(const uint8_t *mad)
+{
+	return mad[1] == CLASS_SA || ibsim_get16(mad + 16) == ATTRIBUTE_SM_INFO;
+}
+
+int ibsim_mad_send(struct sim_control *control, struct sim_port_ref port,
+		   const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie)
+{
+	struct ibsim_subnet *subnet = (struct ibsim_subnet *)control;
+	uint32_t index = ibsim_port_index(subnet, port);
+	bool directed = route->dlid == ACM_LID_PERMISSIVE;
+	struct ibsim_address to = {.dlid = route->dlid, .slid = IBSIM_LID_NONE};
+	const struct acm_port_facts *facts;
+
+	if (index == SIM_NONE)
+		return -ENODEV;
+	if (route->qpn > 1 || (directed && route->qpn))
+		return -EINVAL;
+	if (subnet->died)
+		return -EHOSTUNREACH;
+	facts = &subnet->ports.facts[index];
+	if (!directed && facts->state != ACM_PORT_ACTIVE)
+		return -ENETDOWN;
+	if (!directed)
+		to.slid = facts->lid;
+	to.qp = (uint8_t)route->qpn;
+	/* As for SA requests: what OpenSM does not read must not stand in ibsim's way. */
+	if (subnet->suspended && is_for_opensm(mad))
+		return 0;
+	return ibsim_pool_send(subnet->pool, subnet->port_targets[index].node, &to, mad,
+			       mad_answered, subnet, cookie);
+}
+
+void ibsim_mad_cancel(struct ibsim_subnet *subnet, uint64_t cookie)
+{
+	ibsim_pool_cancel(subnet->pool, mad_answered, cookie);
+}
