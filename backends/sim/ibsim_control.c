@@ -347,6 +347,7 @@ static void sa_cancel(struct sim_control *control, uint64_t cookie)
 	struct ibsim_subnet *subnet = subnet_of(control);
 
 	ibsim_pool_cancel(subnet->pool, sa_answered, cookie);
+	ibsim_mad_cancel(subnet, cookie);
 	ibsim_events_drop(&subnet->events, cookie);
 }
 
@@ -390,6 +391,7 @@ const struct sim_control_ops ibsim_control_ops = {
 	.tables = tables,
 	.sa_send = sa_send,
 	.sa_cancel = sa_cancel,
+	.mad_send = ibsim_mad_send,
 	.refresh = refresh,
 	.fd = control_fd,
 	.deadline = deadline,
