@@ -10,6 +10,7 @@
 #include "fabric.h"
 #include "figures.h"
 #include "population.h"
+#include "sa_faults.h"
 
 #include <acmite/driver.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@
 
 struct storm {
 	struct sim_topology *topology;
-	struct sim_control *control;
+	struct sim_control *control; /* behind the one that judges requests */
 	struct sim_fabric *fabric;
 	struct sim_population *population;
 	uint32_t dead; /* node index */
@@ -91,6 +92,7 @@ static struct sim_topology *fat_tree(uint32_t nodes)
 static void make_fabric(struct storm *storm, uint32_t nodes)
 {
 	struct sim_builtin_options options;
+	struct sim_control *judged;
 	char why[256];
 
 	storm->topology = fat_tree(nodes);
@@ -98,12 +100,11 @@ static void make_fabric(struct storm *storm, uint32_t nodes)
 	sim_builtin_options_default(&options);
 	options.sa_latency = SA_LATENCY;
 	options.sa_window = UINT32_MAX;
-	options.judge = serve;
-	options.judge_context = storm;
 	check(!sim_builtin_control_create(storm->topology, &options, &storm->control, why,
 					  sizeof(why)),
 	      why);
-	check(!sim_fabric_create(storm->topology, storm->control, 1, &storm->fabric) &&
+	check(!sim_sa_faults_create(storm->control, serve, storm, &judged) &&
+		      !sim_fabric_create(storm->topology, judged, 1, &storm->fabric) &&
 		      !sim_population_create(storm->topology, storm->fabric, &storm->population),
 	      "the fabric cannot be made");
 }

@@ -13,6 +13,7 @@
 #define BASE_VERSION     1
 #define MANAGEMENT_CLASS 0x03
 #define CLASS_VERSION    2
+#define CLASS_PORT_INFO  0x0001
 
 /* Offsets in the MAD. */
 #define AT_METHOD           3
@@ -71,6 +72,17 @@ static uint8_t answering_method(uint8_t method)
 	if (method == ACM_SA_METHOD_SET)
 		method = ACM_SA_METHOD_GET;
 	return method | ACM_SA_METHOD_RESPONSE;
+}
+
+void acm_sa_encode_ping(uint64_t tid, uint8_t *mad)
+{
+	memset(mad, 0, ACM_MAD_LENGTH);
+	mad[0] = BASE_VERSION;
+	mad[1] = MANAGEMENT_CLASS;
+	mad[2] = CLASS_VERSION;
+	mad[AT_METHOD] = ACM_SA_METHOD_GET;
+	store_be64(mad + AT_TID, tid);
+	store_be16(mad + AT_ATTRIBUTE, CLASS_PORT_INFO);
 }
 
 void acm_sa_encode_answer(const struct acm_sa_request *request, uint16_t status,

@@ -12,17 +12,13 @@
 #define SA_LATENCY (20 * ACM_NSEC_PER_USEC)
 #define SA_WINDOW  4096
 
-/* A request under way, or the second copy of an answer. */
+/* A request under way. All take the same time, so the first to come is the first to be served. */
 struct builtin_request {
 	uint64_t due;
-	uint64_t sequence; /* decides between equal times */
 	uint64_t cookie;
 	struct sim_port_ref port;
-	struct sim_sa_verdict verdict;
 	bool cancelled;
-	bool is_copy;
-	uint32_t length; /* of a copy */
-	uint8_t *mad;    /* ours */
+	uint8_t mad[ACM_MAD_LENGTH];
 };
 
 struct builtin_event {
@@ -35,11 +31,10 @@ struct builtin_control {
 	struct sim_builtin_options options;
 	struct sim_subnet *subnet;
 	uint64_t now;
-	uint64_t sequence;
 	struct sim_sa_answer answer;
 
-	uint32_t request_count, request_room;
-	struct builtin_request *requests; /* a heap: each is before those at 2n+1 and 2n+2 */
+	uint32_t request_count, request_room, request_first;
+	struct builtin_request *requests; /* a ring */
 
 	uint32_t event_count, event_room, event_first;
 	struct builtin_event *events;
@@ -122,69 +117,37 @@ static int next_event(struct sim_control *base, struct sim_control_event *event)
 	return 1;
 }
 
-/* ---- requests, by the time of their answers ---- */
+/* ---- requests ---- */
 
-static bool is_before(const struct builtin_request *a, const struct builtin_request *b)
+static struct builtin_request *request_at(const struct builtin_control *control, uint32_t n)
 {
-	return a->due != b->due ? a->due < b->due : a->sequence < b->sequence;
+	return &control->requests[(control->request_first + n) % control->request_room];
 }
 
-static void swap(struct builtin_request *a, struct builtin_request *b)
-{
-	struct builtin_request kept = *a;
-
-	*a = *b;
-	*b = kept;
-}
-
-/* Takes over `request->mad` on success. */
-static int push_request(struct builtin_control *control, const struct builtin_request *request)
+static bool make_request_room(struct builtin_control *control)
 {
 	uint32_t room = control->request_room ? 2 * control->request_room : 64;
-	struct builtin_request *requests = control->requests;
-	uint32_t place = control->request_count;
+	struct builtin_request *requests;
 
-	if (place == control->request_room) {
-		requests = reallocarray(requests, room, sizeof(*requests));
-		if (!requests)
-			return -ENOMEM;
-		control->requests = requests;
-		control->request_room = room;
-	}
-	requests[place] = *request;
-	requests[place].sequence = control->sequence++;
-	control->request_count++;
-	for (; place > 0 && is_before(&requests[place], &requests[(place - 1) / 2]);
-	     place = (place - 1) / 2)
-		swap(&requests[place], &requests[(place - 1) / 2]);
-	return 0;
-}
-
-static struct builtin_request pop_request(struct builtin_control *control)
-{
-	struct builtin_request *requests = control->requests, first = requests[0];
-	uint32_t place = 0, count = --control->request_count;
-
-	requests[0] = requests[count];
-	for (;;) {
-		uint32_t least = place;
-
-		for (uint32_t child = 2 * place + 1; child <= 2 * place + 2; child++)
-			if (child < count && is_before(&requests[child], &requests[least]))
-				least = child;
-		if (least == place)
-			return first;
-		swap(&requests[place], &requests[least]);
-		place = least;
-	}
+	if (control->request_count < control->request_room)
+		return true;
+	requests = calloc(room, sizeof(*requests));
+	if (!requests)
+		return false;
+	for (uint32_t i = 0; i < control->request_count; i++)
+		requests[i] = *request_at(control, i);
+	free(control->requests);
+	control->requests = requests;
+	control->request_room = room;
+	control->request_first = 0;
+	return true;
 }
 
 static int sa_send(struct sim_control *base, struct sim_port_ref port, uint16_t pkey_index,
 		   const uint8_t *mad, uint64_t cookie)
 {
 	struct builtin_control *control = builtin_of(base);
-	struct sim_sa_query query = {.port = port, .time = control->now, .mad = mad};
-	struct builtin_request request = {.port = port, .cookie = cookie};
+	struct builtin_request *request;
 	struct acm_port_facts facts;
 	int error = sim_subnet_port_facts(control->subnet, port, &facts);
 
@@ -196,20 +159,15 @@ static int sa_send(struct sim_control *base, struct sim_port_ref port, uint16_t 
 		return -EINVAL;
 	if (control->request_count >= control->options.sa_window)
 		return -EAGAIN;
-	if (control->options.judge)
-		control->options.judge(control->options.judge_context, &query, &request.verdict);
-	if (request.verdict.fate == SIM_SA_LOST ||
-	    !sim_subnet_reaches_manager(control->subnet, port))
+	if (!sim_subnet_reaches_manager(control->subnet, port))
 		return 0;
-	request.due = control->now + control->options.sa_latency + request.verdict.delay;
-	request.mad = malloc(ACM_MAD_LENGTH);
-	if (!request.mad)
+	if (!make_request_room(control))
 		return -ENOMEM;
-	memcpy(request.mad, mad, ACM_MAD_LENGTH);
-	error = push_request(control, &request);
-	if (error)
-		free(request.mad);
-	return error;
+	request = request_at(control, control->request_count++);
+	*request = (struct builtin_request){
+		.due = control->now + control->options.sa_latency, .port = port, .cookie = cookie};
+	memcpy(request->mad, mad, ACM_MAD_LENGTH);
+	return 0;
 }
 
 static void sa_cancel(struct sim_control *base, uint64_t cookie)
@@ -217,8 +175,8 @@ static void sa_cancel(struct sim_control *base, uint64_t cookie)
 	struct builtin_control *control = builtin_of(base);
 
 	for (uint32_t i = 0; i < control->request_count; i++)
-		if (control->requests[i].cookie == cookie)
-			control->requests[i].cancelled = true;
+		if (request_at(control, i)->cookie == cookie)
+			request_at(control, i)->cancelled = true;
 	for (uint32_t i = 0; i < control->event_count; i++) {
 		struct sim_control_event *event =
 			&control->events[(control->event_first + i) % control->event_room].event;
@@ -246,57 +204,30 @@ static void push_answer(struct builtin_control *control, uint64_t cookie, const 
 	push_event(control, &event, copy);
 }
 
-static void send_again(struct builtin_control *control, const struct builtin_request *request)
-{
-	struct builtin_request copy = *request;
-
-	copy.is_copy = true;
-	copy.due = control->now + request->verdict.twice_gap;
-	copy.length = control->answer.length;
-	copy.mad = malloc(copy.length);
-	if (!copy.mad) {
-		control->failed = true;
-		return;
-	}
-	memcpy(copy.mad, control->answer.data, copy.length);
-	if (push_request(control, &copy)) {
-		control->failed = true;
-		free(copy.mad);
-	}
-}
-
 /* The request is with the SA now: what it does takes effect, whether its answer gets back or not.
  */
 static void serve(struct builtin_control *control, const struct builtin_request *request)
 {
-	const struct sim_sa_verdict *verdict = &request->verdict;
 	int error;
 
 	if (!sim_subnet_is_managed(control->subnet))
 		return;
-	if (verdict->fate == SIM_SA_REFUSED)
-		error = sim_sa_refuse(request->mad, verdict->status, &control->answer);
-	else
-		error = sim_sa_serve(control->subnet, request->port, request->mad, control->now,
-				     &control->answer);
+	error = sim_sa_serve(control->subnet, request->port, request->mad, control->now,
+			     &control->answer);
 	control->failed |= error == -ENOMEM;
-	if (error || verdict->lost_answer || request->cancelled ||
+	if (error || request->cancelled ||
 	    !sim_subnet_reaches_manager(control->subnet, request->port))
 		return;
 	push_answer(control, request->cookie, control->answer.data, control->answer.length);
-	if (verdict->twice)
-		send_again(control, request);
 }
 
 static void answer_first(struct builtin_control *control)
 {
-	struct builtin_request request = pop_request(control);
+	struct builtin_request request = *request_at(control, 0);
 
-	if (!request.is_copy)
-		serve(control, &request);
-	else if (!request.cancelled)
-		push_answer(control, request.cookie, request.mad, request.length);
-	free(request.mad);
+	control->request_first = (control->request_first + 1) % control->request_room;
+	control->request_count--;
+	serve(control, &request);
 }
 
 /* ---- the operations ---- */
@@ -305,8 +236,8 @@ static uint64_t next_due(const struct builtin_control *control)
 {
 	uint64_t subnet = sim_subnet_deadline(control->subnet);
 
-	if (control->request_count && control->requests[0].due < subnet)
-		return control->requests[0].due;
+	if (control->request_count && request_at(control, 0)->due < subnet)
+		return request_at(control, 0)->due;
 	return subnet;
 }
 
@@ -328,7 +259,7 @@ static int process(struct sim_control *base, uint64_t now)
 			control->now = due;
 		sim_subnet_advance(control->subnet, control->now);
 		collect_changes(control);
-		while (control->request_count && control->requests[0].due <= control->now)
+		while (control->request_count && request_at(control, 0)->due <= control->now)
 			answer_first(control);
 	}
 	if (now > control->now)
@@ -363,8 +294,6 @@ static void destroy(struct sim_control *base)
 {
 	struct builtin_control *control = builtin_of(base);
 
-	for (uint32_t i = 0; i < control->request_count; i++)
-		free(control->requests[i].mad);
 	for (uint32_t i = 0; i < control->event_count; i++)
 		free(control->events[(control->event_first + i) % control->event_room].mad);
 	free(control->requests);

@@ -10,37 +10,10 @@
 #include "control.h"
 #include "subnet.h"
 
-/* A request that has come to the SA. */
-struct sim_sa_query {
-	struct sim_port_ref port;
-	uint64_t time;
-	const uint8_t *mad; /* ACM_MAD_LENGTH bytes */
-};
-
-enum sim_sa_fate {
-	SIM_SA_ANSWERED,
-	SIM_SA_LOST,    /* the request, or its answer: nothing comes back */
-	SIM_SA_REFUSED, /* answered with .status and no record; it has no effect */
-};
-
-/* What becomes of it. All zero: answered as usual. */
-struct sim_sa_verdict {
-	enum sim_sa_fate fate;
-	uint16_t status;    /* MAD status: 0x0001 busy, 0x0300 no records, ... */
-	uint64_t delay;     /* ns on top of the usual latency */
-	bool lost_answer;   /* with ANSWERED: it has its effect, but the answer is lost */
-	bool twice;         /* answered once more ... */
-	uint64_t twice_gap; /* ... that many ns later */
-};
-
 struct sim_builtin_options {
 	struct sim_subnet_options subnet;
 	uint64_t sa_latency; /* ns from a request to its answer */
 	uint32_t sa_window;  /* most requests under way; more get -EAGAIN */
-	/* Called for each request; may change the verdict, which comes all zero. NULL: none. */
-	void (*judge)(void *context, const struct sim_sa_query *query,
-		      struct sim_sa_verdict *verdict);
-	void *judge_context;
 };
 void sim_builtin_options_default(struct sim_builtin_options *options);
 

@@ -3,6 +3,7 @@
 
 #include "ibsim_subnet.h"
 
+#include <acmite/sa.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -127,7 +128,7 @@ void ibsim_ping_sa(struct ibsim_subnet *subnet)
 	struct sim_port_ref sm = {.node = subnet->topology->sm, .port = 1};
 	uint8_t mad[ACM_MAD_LENGTH];
 
-	ibsim_encode_sa_ping(mad);
+	acm_sa_encode_ping(0, mad);
 	ibsim_pool_cancel(subnet->pool, ping_answered,
 			  0); /* OpenSM may have dropped the last one */
 	send_to_sa(subnet, ibsim_port_index(subnet, sm), mad, ping_answered, 0);

@@ -200,16 +200,6 @@ const uint8_t *ibsim_smp_data(const uint8_t *mad)
 	return status == 0 && mad[3] == 0x81 ? mad + 64 : NULL;
 }
 
-void ibsim_encode_sa_ping(uint8_t *mad)
-{
-	memset(mad, 0, ACM_MAD_LENGTH);
-	mad[0] = 1;
-	mad[1] = 3; /* subnet administration */
-	mad[2] = 2;
-	mad[3] = 0x01; /* Get */
-	put16(mad + 16, 0x0001);
-}
-
 uint64_t ibsim_mad_tid(const uint8_t *mad)
 {
 	uint64_t tid;

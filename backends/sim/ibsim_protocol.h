@@ -76,8 +76,6 @@ void ibsim_encode_smp(enum ibsim_attribute attribute, uint32_t modifier, const u
 		      uint8_t hops, uint8_t *mad);
 /* The 64 bytes of attribute data of an answer, or NULL when its status is not good. */
 const uint8_t *ibsim_smp_data(const uint8_t *mad);
-/* An SA Get of ClassPortInfo: the cheapest thing to ask an SA. */
-void ibsim_encode_sa_ping(uint8_t *mad);
 
 uint64_t ibsim_mad_tid(const uint8_t *mad);
 void ibsim_mad_set_tid(uint8_t *mad, uint64_t tid);

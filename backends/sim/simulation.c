@@ -372,26 +372,6 @@ static void run(struct simulation *simulation)
 
 /* ---- making and ending ---- */
 
-static int make_control(struct simulation *simulation, char *why, size_t size)
-{
-	struct sim_builtin_options builtin;
-	struct sim_ibsim_options ibsim;
-
-	if (simulation->options->control == SIM_UNDER_IBSIM) {
-		sim_ibsim_options_default(&ibsim);
-		ibsim.cancel_fd = simulation->options->cancel_fd;
-		return sim_ibsim_control_create(simulation->topology, &ibsim, &simulation->control,
-						why, size);
-	}
-	sim_builtin_options_default(&builtin);
-	builtin.judge = simulation_judge;
-	builtin.judge_context = simulation;
-	if (simulation->scenario->mlid_count)
-		builtin.subnet.mlid_count = simulation->scenario->mlid_count;
-	return sim_builtin_control_create(simulation->topology, &builtin, &simulation->control, why,
-					  size);
-}
-
 static int add_hosts(struct simulation *simulation)
 {
 	const struct sim_topology *topology = simulation->topology;
@@ -449,15 +429,9 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 	error = sim_invariants_init(&simulation->invariants, topology);
 	if (error)
 		return error;
-	error = make_control(simulation, why, size);
+	error = simulation_make_fabric(simulation, why, size);
 	if (error)
 		return error;
-	error = sim_fabric_create(topology, simulation->control, simulation->options->seed,
-				  &simulation->fabric);
-	if (error) {
-		simulation->control->ops->destroy(simulation->control);
-		return error;
-	}
 	simulation->invariants.fabric = simulation->fabric;
 	simulation->invariants.control = simulation->control;
 	simulation->invariants.broken = tell_broken;

@@ -8,6 +8,7 @@
 #include "invariants.h"
 #include "packet_faults.h"
 #include "population.h"
+#include "sa_faults.h"
 #include "simulation.h"
 
 struct simulation;
@@ -72,7 +73,7 @@ struct simulation {
 	const struct sim_run_options *options;
 	const struct sim_topology *topology;
 	struct sim_run_result *result;
-	struct sim_control *control;
+	struct sim_control *control; /* the fabric's, behind the SA's faults */
 	struct sim_fabric *fabric;
 	struct sim_population *population;
 	struct sim_host *hosts; /* by node */
@@ -135,6 +136,11 @@ struct sim_outcome *simulation_outcome(struct simulation *simulation, enum sim_v
 void simulation_broken(struct simulation *simulation, const char *rule, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 const char *simulation_node_name(const struct simulation *simulation, uint32_t node);
+
+/* simulation_control.c */
+/* Makes the control, and the fabric on it, whose control is one around ours: it brings about the
+ * faults of the SA. 0, or negative errno with a sentence in `why`. */
+int simulation_make_fabric(struct simulation *simulation, char *why, size_t size);
 
 /* simulation_requests.c */
 void simulation_begin_resolve(struct simulation *simulation, uint32_t step);

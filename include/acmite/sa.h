@@ -82,6 +82,9 @@ int acm_sa_decode_request(const uint8_t *mad, size_t length, struct acm_sa_reque
 /* Asks for all records that match: as acm_sa_encode_path_get(), with `path_count` as given. */
 void acm_sa_encode_path_get_table(const struct acm_path *constraint, uint64_t tid, uint8_t *mad);
 
+/* Asks for the SA's ClassPortInfo, which has no effect on anything: the cheapest thing to ask. */
+void acm_sa_encode_ping(uint64_t tid, uint8_t *mad);
+
 /*
  * Header of an answer to `request`: ACM_SA_ANSWER_HEADER bytes, all segments of RMPP counted as
  * one. `record_length` is what lies between the records that follow, a multiple of 8.

@@ -21,19 +21,8 @@ struct fixture {
 	struct sim_control *control;
 	uint64_t now;
 	struct sim_control_event event;
-	struct sim_sa_verdict verdict; /* on each request */
-	uint32_t judged;
 	uint8_t mad[ACM_MAD_LENGTH];
 };
-
-static void judge(void *context, const struct sim_sa_query *query, struct sim_sa_verdict *verdict)
-{
-	struct fixture *f = context;
-
-	assert_int_equal(query->time, f->now);
-	f->judged++;
-	*verdict = f->verdict;
-}
 
 static int set_up(void **state)
 {
@@ -44,8 +33,6 @@ static int set_up(void **state)
 	assert_non_null(f);
 	f->topology = small_topology_two_switches();
 	sim_builtin_options_default(&options);
-	options.judge = judge;
-	options.judge_context = f;
 	assert_int_equal(
 		sim_builtin_control_create(f->topology, &options, &f->control, why, sizeof(why)),
 		0);
@@ -175,47 +162,6 @@ static void what_cannot_be_sent(void **state)
 	port.port = 1;
 	assert_int_equal(sim_builtin_stop_node(f->control, port.node), 0);
 	assert_int_equal(ops->sa_send(f->control, port, 0, f->mad, 1), -ENETDOWN);
-}
-
-static void verdicts(void **state)
-{
-	struct fixture *f = *state;
-
-	f->verdict = (struct sim_sa_verdict){.fate = SIM_SA_LOST};
-	ask(f, "left2", "right3", 1);
-	assert_int_equal(f->control->ops->deadline(f->control), ACM_NEVER);
-	f->verdict = (struct sim_sa_verdict){.fate = SIM_SA_REFUSED, .status = 1};
-	ask(f, "left2", "right3", 2);
-	f->verdict = (struct sim_sa_verdict){.delay = ACM_NSEC_PER_MSEC};
-	ask(f, "left2", "right3", 3);
-	f->verdict = (struct sim_sa_verdict){.twice = true, .twice_gap = 500};
-	ask(f, "left2", "right3", 4);
-	pass(f, LATENCY);
-	assert_int_equal(expect_answer(f, 2), 1); /* busy */
-	assert_int_equal(expect_answer(f, 4), 0);
-	assert_false(pull(f));
-	pass(f, LATENCY + 500);
-	assert_int_equal(expect_answer(f, 4), 0);
-	pass(f, LATENCY + ACM_NSEC_PER_MSEC);
-	assert_int_equal(expect_answer(f, 3), 0);
-	assert_int_equal(f->judged, 4);
-}
-
-static void a_lost_answer_leaves_its_effect(void **state)
-{
-	struct fixture *f = *state;
-
-	f->verdict = (struct sim_sa_verdict){.lost_answer = true};
-	join_group(f, "left2", 1, 1);
-	pass(f, LATENCY);
-	assert_false(pull(f));
-	/* The IPoIB broadcast group, and this one. */
-	assert_int_equal(sim_subnet_group_count(sim_builtin_subnet(f->control)), 2);
-	f->verdict = (struct sim_sa_verdict){.fate = SIM_SA_REFUSED, .status = 0x0200};
-	join_group(f, "left2", 2, 2);
-	pass(f, 2 * LATENCY);
-	assert_int_equal(expect_answer(f, 2), 0x0200);
-	assert_int_equal(sim_subnet_group_count(sim_builtin_subnet(f->control)), 2);
 }
 
 static void joins_are_answered_before_their_tree_is_there(void **state)
@@ -358,8 +304,6 @@ int main(void)
 		TEST(answers_come_after_the_latency),
 		TEST(a_cancelled_request_is_forgotten),
 		TEST(what_cannot_be_sent),
-		TEST(verdicts),
-		TEST(a_lost_answer_leaves_its_effect),
 		TEST(joins_are_answered_before_their_tree_is_there),
 		TEST(no_sa_answers_during_a_fail_over),
 		TEST(a_cut_off_port_gets_no_answer),

@@ -77,6 +77,20 @@ static void a_table_is_asked_for(void **state)
 	assert_int_equal(request.path.path_count, 5);
 }
 
+static void a_ping_asks_for_the_class(void **state)
+{
+	struct acm_sa_request request;
+	uint8_t mad[ACM_MAD_LENGTH];
+
+	(void)state;
+	acm_sa_encode_ping(UINT64_C(0x1122334455667788), mad);
+	assert_int_equal(acm_sa_decode_request(mad, sizeof(mad), &request), 0);
+	assert_int_equal(request.method, ACM_SA_METHOD_GET);
+	assert_int_equal(request.attribute, 1);
+	assert_int_equal(request.tid, UINT64_C(0x1122334455667788));
+	assert_int_equal(request.components, 0);
+}
+
 static void a_join_comes_back(void **state)
 {
 	struct acm_mcmember member = {.port_gid = source,
@@ -144,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_request_comes_back),
 		cmocka_unit_test(a_table_is_asked_for),
+		cmocka_unit_test(a_ping_asks_for_the_class),
 		cmocka_unit_test(a_join_comes_back),
 		cmocka_unit_test(what_is_no_request),
 		cmocka_unit_test(answers_are_read_by_the_other_side),

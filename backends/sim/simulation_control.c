@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The subnet that a scenario runs on. */
+#include "simulation_state.h"
+
+static int make_control(struct simulation *simulation, char *why, size_t size)
+{
+	struct sim_builtin_options builtin;
+	struct sim_ibsim_options ibsim;
+
+	if (simulation->options->control == SIM_UNDER_IBSIM) {
+		sim_ibsim_options_default(&ibsim);
+		ibsim.cancel_fd = simulation->options->cancel_fd;
+		return sim_ibsim_control_create(simulation->topology, &ibsim, &simulation->control,
+						why, size);
+	}
+	sim_builtin_options_default(&builtin);
+	if (simulation->scenario->mlid_count)
+		builtin.subnet.mlid_count = simulation->scenario->mlid_count;
+	return sim_builtin_control_create(simulation->topology, &builtin, &simulation->control, why,
+					  size);
+}
+
+int simulation_make_fabric(struct simulation *simulation, char *why, size_t size)
+{
+	struct sim_control *judged;
+	int error = make_control(simulation, why, size);
+
+	if (error)
+		return error;
+	snprintf(why, size, "out of memory");
+	judged = simulation->control;
+	error = sim_sa_faults_create(simulation->control, simulation_judge, simulation, &judged);
+
+	if (!error)
+		error = sim_fabric_create(simulation->topology, judged, simulation->options->seed,
+					  &simulation->fabric);
+	if (error)
+		judged->ops->destroy(judged);
+	return error;
+}
