@@ -32,6 +32,7 @@ struct judged_list {
 
 struct sa_faults {
 	struct sim_control base; /* first */
+	struct sim_control_ops ops;
 	struct sim_control *inner;
 	sim_sa_judge *judge;
 	void *context;
@@ -418,6 +419,14 @@ static const struct sim_tables *tables(struct sim_control *base)
 	return inner->ops->tables(inner);
 }
 
+static int mad_send(struct sim_control *base, struct sim_port_ref port,
+		    const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie)
+{
+	struct sim_control *inner = faults_of(base)->inner;
+
+	return inner->ops->mad_send(inner, port, route, mad, cookie);
+}
+
 static void refresh(struct sim_control *base)
 {
 	struct sim_control *inner = faults_of(base)->inner;
@@ -450,6 +459,7 @@ static const struct sim_control_ops operations = {
 	.tables = tables,
 	.sa_send = sa_send,
 	.sa_cancel = sa_cancel,
+	.mad_send = mad_send,
 	.refresh = refresh,
 	.fd = inner_fd,
 	.deadline = deadline,
@@ -465,7 +475,10 @@ int sim_sa_faults_create(struct sim_control *inner, sim_sa_judge *judge, void *c
 
 	if (!made)
 		return -ENOMEM;
-	made->base.ops = &operations;
+	made->ops = operations;
+	if (!inner->ops->mad_send) /* which says that there are no such MADs */
+		made->ops.mad_send = NULL;
+	made->base.ops = &made->ops;
 	made->inner = inner;
 	made->judge = judge;
 	made->context = context;
