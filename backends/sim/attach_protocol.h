@@ -20,6 +20,7 @@
 #define SIM_ATTACH_NAME    64 /* bytes of a name, NUL-terminated */
 #define SIM_ATTACH_TEXT    512
 #define SIM_ATTACH_CHUNK   16384 /* bytes of an answer in one message */
+#define SIM_ATTACH_MADS    256   /* SA_SENDs and MAD_SENDs in flight; more get FAILED, -EAGAIN */
 
 enum sim_attach_type {
 	/* From a program. The first one is HELLO; WELCOME or REFUSED answers it. */
@@ -49,6 +50,7 @@ enum sim_attach_type {
 	SIM_ATTACH_FORGOTTEN,
 	SIM_ATTACH_ROW,
 	SIM_ATTACH_RESULT,
+	SIM_ATTACH_ADDRESS, /* of its node, to an owner, right behind WELCOME */
 };
 
 struct sim_attach_header {
@@ -79,8 +81,16 @@ struct sim_attach_welcome {
 	uint32_t port_count;
 	uint64_t node_guid;
 	uint64_t system_guid;
+	uint32_t address_count; /* that many ADDRESS messages follow; 0 but for an owner */
+	uint32_t reserved;
 	char device[SIM_ATTACH_NAME];
 	char fabric[SIM_ATTACH_NAME];
+};
+
+struct sim_attach_address {
+	struct sim_attach_header header;
+	struct acm_address address;
+	uint8_t reserved[6];
 };
 
 /* Then the server closes. */
@@ -203,7 +213,7 @@ struct sim_attach_port {
 	struct acm_port_facts facts; /* the port as it is now */
 };
 
-/* A fault of a scenario file, as YAML: "{ kind: link_down, link: ... }". */
+/* A fault of a scenario file, as YAML: "kind: link_down, link: ..." with or without braces. */
 struct sim_attach_fault {
 	struct sim_attach_header header;
 	uint32_t length;
