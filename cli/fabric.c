@@ -10,16 +10,21 @@
 #include <string.h>
 #include "fabric_opensm.h"
 #include "topology.h"
+#include "topology_import.h"
 #include "topology_json.h"
 
 static const char usage[] =
 	"Usage: acmite fabric check [--json] [--against-opensm] FILE...\n"
-	"       acmite fabric export --format ibsim|dot|json FILE\n"
+	"       acmite fabric export --format yaml|ibsim|dot|json FILE\n"
+	"       acmite fabric import FILE\n"
 	"\n"
 	"check   says what is in each topology file, or everything that is wrong with it\n"
 	"        with --against-opensm, starts OpenSM on ibsim for it too, and says where the\n"
 	"        path records and ways of the built-in subnet manager differ from its\n"
-	"export  writes a topology to standard output: ibsim's netlist, Graphviz, or JSON\n"
+	"export  writes a topology to standard output: a topology file in which every\n"
+	"        port is named, ibsim's netlist, Graphviz, or JSON\n"
+	"import  reads what ibnetdiscover prints of a fabric, or a netlist of ibsim's, and\n"
+	"        writes it as a topology file\n"
 	"\n"
 	"  -f, --format FORMAT  what to write\n"
 	"  -j, --json           report as JSON\n"
@@ -150,6 +155,7 @@ struct format {
 };
 
 static const struct format formats[] = {
+	{"yaml", sim_topology_write_yaml},
 	{"ibsim", export_ibsim},
 	{"dot", sim_topology_write_dot},
 	{"json", acmite_topology_write_json},
@@ -188,13 +194,38 @@ static int export(char **paths, const char *format_name)
 	const struct format *format;
 
 	if (!format_name)
-		return usage_error("export needs --format ibsim, dot or json", "");
+		return usage_error("export needs --format yaml, ibsim, dot or json", "");
 	format = find_format(format_name);
 	if (!format)
-		return usage_error("ibsim, dot or json was expected, not --format ", format_name);
+		return usage_error("yaml, ibsim, dot or json was expected, not --format ",
+				   format_name);
 	if (!paths[0] || paths[1])
 		return usage_error("export needs exactly one FILE", "");
 	return export_file(paths[0], format);
+}
+
+static int import_file(char **paths)
+{
+	struct sim_topology *topology;
+	struct sim_errors errors;
+	int ret;
+
+	if (!paths[0] || paths[1])
+		return usage_error("import needs exactly one FILE", "");
+	ret = sim_topology_import(paths[0], &topology, &errors);
+	if (ret) {
+		print_errors(&errors);
+		if (ret == -ENOMEM)
+			fprintf(stderr, "acmite fabric: %s: out of memory\n", paths[0]);
+		sim_errors_free(&errors);
+		return EXIT_USAGE;
+	}
+	ret = sim_topology_write_yaml(topology, stdout);
+	sim_topology_free(topology);
+	if (ret)
+		fprintf(stderr, "acmite fabric: cannot write to standard output: %s\n",
+			strerror(-ret));
+	return ret ? EXIT_FAILED : EXIT_OK;
 }
 
 struct arguments {
@@ -298,11 +329,14 @@ int acmite_fabric_main(int argc, char **argv)
 	}
 	command = argv[optind];
 	if (!command)
-		return usage_error("check or export was expected", "");
+		return usage_error("check, export or import was expected", "");
 	if (!strcmp(command, "check"))
 		return run_check(argv + optind + 1, &arguments);
+	if (!strcmp(command, "import"))
+		return import_file(argv + optind + 1);
 	if (strcmp(command, "export"))
-		return usage_error("check or export was expected, not ", command);
+		return usage_error("check, export or import was expected, not ",
+				   command);
 	if (arguments.against_opensm)
 		return usage_error("export has no --against-opensm", "");
 	if (arguments.json)

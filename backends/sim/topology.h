@@ -102,6 +102,8 @@ uint32_t sim_topology_find(const struct sim_topology *topology, const char *name
 /* Exports. 0 or negative errno of the stream. */
 int sim_topology_write_ibsim(const struct sim_topology *topology, FILE *out);
 int sim_topology_write_dot(const struct sim_topology *topology, FILE *out);
+/* A topology file in which every node, port and link is written out. */
+int sim_topology_write_yaml(const struct sim_topology *topology, FILE *out);
 /* OpenSM's partitions.conf for it. */
 int sim_topology_write_partitions(const struct sim_topology *topology, FILE *out);
 

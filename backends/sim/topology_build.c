@@ -74,7 +74,7 @@ static bool reserve_node(struct sim_builder *builder)
 	return done;
 }
 
-static bool create_ports(struct sim_node *node)
+static bool create_ports(struct sim_node *node, const struct sim_node_options *options)
 {
 	node->ports = calloc((size_t)node->port_count + 1, sizeof(*node->ports));
 	if (!node->ports)
@@ -87,7 +87,8 @@ static bool create_ports(struct sim_node *node)
 		if (node->kind == SIM_SWITCH)
 			port->guid = node->guid;
 		else if (i)
-			port->guid = sim_guid_of_port(node->guid, i);
+			port->guid = options->port_guids ? options->port_guids[i - 1]
+							 : sim_guid_of_port(node->guid, i);
 	}
 	return true;
 }
@@ -110,7 +111,7 @@ int64_t sim_builder_add_node(struct sim_builder *builder, const char *name,
 	if (options->device)
 		snprintf(node->device, sizeof(node->device), "%s", options->device);
 	node->name = strdup(name);
-	if (!node->name || !create_ports(node) ||
+	if (!node->name || !create_ports(node, options) ||
 	    !sim_names_add(topology->names, topology, topology->node_count)) {
 		free(node->name);
 		free(node->ports);
@@ -150,13 +151,15 @@ void sim_builder_add_address(struct sim_builder *builder, uint32_t node,
 }
 
 /* The lowest free port, 0 when all are taken. */
-static uint8_t take_port(struct sim_builder *builder, uint32_t index, struct sim_place place)
+static uint8_t free_port(struct sim_builder *builder, uint32_t index, struct sim_place place)
 {
 	struct sim_node *node = &builder->topology->nodes[index];
 	struct sim_origin *origin = &builder->origins[index];
 
-	if (origin->ports_used < node->port_count)
-		return ++origin->ports_used;
+	while (origin->ports_used < node->port_count) {
+		if (node->ports[++origin->ports_used].link == SIM_NONE)
+			return origin->ports_used;
+	}
 	if (!origin->overfull)
 		sim_fault_add(
 			builder->faults, place,
@@ -168,33 +171,67 @@ static uint8_t take_port(struct sim_builder *builder, uint32_t index, struct sim
 	return 0;
 }
 
-void sim_builder_add_link(struct sim_builder *builder, uint32_t left, uint32_t right,
-			  const struct sim_link *attributes, struct sim_place place)
+static bool is_free(struct sim_builder *builder, uint32_t index, uint8_t port,
+		    struct sim_place place)
+{
+	const struct sim_topology *topology = builder->topology;
+	const struct sim_node *node = &topology->nodes[index];
+
+	if (port > node->port_count)
+		sim_fault_add(builder->faults, place,
+			      "'%s' has no port %u, a number from 1 to %u was expected", node->name,
+			      port, node->port_count);
+	else if (node->ports[port].link != SIM_NONE)
+		sim_fault_add(builder->faults, place,
+			      "port %u of '%s' is joined with '%s' already, a free one was "
+			      "expected",
+			      port, node->name, topology->nodes[node->ports[port].peer].name);
+	else
+		return true;
+	return false;
+}
+
+static void join_ports(struct sim_builder *builder, const struct sim_link *link)
 {
 	struct sim_topology *topology = builder->topology;
-	const uint32_t ends[2] = {left, right};
-	struct sim_link link = *attributes;
 	void *links = topology->links;
 	bool done;
 
-	for (int i = 0; i < 2; i++) {
-		link.node[i] = ends[i];
-		link.port[i] = take_port(builder, ends[i], place);
-	}
-	if (!link.port[0] || !link.port[1])
-		return;
-	done = reserve(builder, &links, &builder->link_room, topology->link_count, sizeof(link));
+	done = reserve(builder, &links, &builder->link_room, topology->link_count, sizeof(*link));
 	topology->links = links;
 	if (!done)
 		return;
 	for (int i = 0; i < 2; i++) {
-		struct sim_port *port = &topology->nodes[link.node[i]].ports[link.port[i]];
+		struct sim_port *port = &topology->nodes[link->node[i]].ports[link->port[i]];
 
-		port->peer = link.node[!i];
-		port->peer_port = link.port[!i];
+		port->peer = link->node[!i];
+		port->peer_port = link->port[!i];
 		port->link = topology->link_count;
 	}
-	topology->links[topology->link_count++] = link;
+	topology->links[topology->link_count++] = *link;
+}
+
+void sim_builder_add_link(struct sim_builder *builder, uint32_t left, uint32_t right,
+			  const struct sim_link *attributes, struct sim_place place)
+{
+	struct sim_link link = *attributes;
+
+	link.node[0] = left;
+	link.node[1] = right;
+	for (int i = 0; i < 2; i++)
+		link.port[i] = free_port(builder, link.node[i], place);
+	if (link.port[0] && link.port[1])
+		join_ports(builder, &link);
+}
+
+void sim_builder_add_link_at(struct sim_builder *builder, const struct sim_link *link,
+			     struct sim_place place)
+{
+	bool left = is_free(builder, link->node[0], link->port[0], place);
+	bool right = is_free(builder, link->node[1], link->port[1], place);
+
+	if (left && right)
+		join_ports(builder, link);
 }
 
 struct sim_partition *sim_builder_add_partition(struct sim_builder *builder)
@@ -291,52 +328,72 @@ static void check_addresses(struct sim_builder *builder)
 	free(twice);
 }
 
-struct guid_range {
-	uint64_t first;
-	uint64_t last;
+/* A GUID and who has it. */
+struct owned_guid {
+	uint64_t guid;
 	uint32_t node;
+	uint8_t port; /* 0: the node's own */
 };
 
-static int compare_guid_ranges(const void *left, const void *right)
+static int compare_owned_guids(const void *left, const void *right)
 {
-	const struct guid_range *a = left, *b = right;
+	const struct owned_guid *a = left, *b = right;
 
-	if (a->first != b->first)
-		return a->first < b->first ? -1 : 1;
-	return a->node < b->node ? -1 : 1;
+	if (a->guid != b->guid)
+		return a->guid < b->guid ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* All GUIDs of a node lie between its own and its last port's. */
-static void check_guids(struct sim_builder *builder)
+static uint32_t collect_guids(const struct sim_topology *topology, struct owned_guid *owned)
 {
-	const struct sim_topology *topology = builder->topology;
-	struct guid_range *ranges = calloc(topology->node_count + 1, sizeof(*ranges));
+	uint32_t count = 0;
 
-	if (!ranges) {
-		builder->faults->no_memory = true;
-		return;
-	}
 	for (uint32_t i = 0; i < topology->node_count; i++) {
 		const struct sim_node *node = &topology->nodes[i];
 
-		ranges[i].first = node->guid;
-		ranges[i].last = node->ports[node->port_count].guid;
-		ranges[i].node = i;
+		owned[count++] = (struct owned_guid){node->guid, i, 0};
+		for (uint8_t port = 1; node->kind == SIM_HOST && port <= node->port_count; port++)
+			owned[count++] = (struct owned_guid){node->ports[port].guid, i, port};
 	}
-	qsort(ranges, topology->node_count, sizeof(*ranges), compare_guid_ranges);
-	for (uint32_t i = 1; i < topology->node_count; i++) {
-		uint32_t a = ranges[i - 1].node, b = ranges[i].node;
+	return count;
+}
+
+/* A port may have its node's GUID, and no other's. One fault for each pair of nodes in a row. */
+static void check_guids(struct sim_builder *builder)
+{
+	const struct sim_topology *topology = builder->topology;
+	size_t room = (size_t)topology->node_count * (1 + SIM_HOST_PORTS_MAX) + 1;
+	struct owned_guid *owned = calloc(room, sizeof(*owned));
+	uint32_t count, told = SIM_NONE; /* of the node told of last */
+
+	if (!owned) {
+		builder->faults->no_memory = true;
+		return;
+	}
+	count = collect_guids(topology, owned);
+	qsort(owned, count, sizeof(*owned), compare_owned_guids);
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t a = owned[i - 1].node, b = owned[i].node;
 		uint32_t later = a > b ? a : b, first = a > b ? b : a;
 
-		if (ranges[i].first <= ranges[i - 1].last)
+		if (owned[i].guid != owned[i - 1].guid || later == told)
+			continue;
+		if (a != b || (owned[i].port && owned[i - 1].port))
+			told = later;
+		if (a != b)
 			sim_fault_add(
 				builder->faults, builder->origins[later].place,
 				"the GUIDs of '%s' and '%s' (line %u) overlap at 0x%016" PRIx64
 				", another 'guid' for one of them was expected",
 				topology->nodes[later].name, topology->nodes[first].name,
-				builder->origins[first].place.line, ranges[i].first);
+				builder->origins[first].place.line, owned[i].guid);
+		else if (owned[i].port && owned[i - 1].port)
+			sim_fault_add(builder->faults, builder->origins[a].place,
+				      "two ports of '%s' have the GUID 0x%016" PRIx64
+				      ", one of its own for each was expected",
+				      topology->nodes[a].name, owned[i].guid);
 	}
-	free(ranges);
+	free(owned);
 }
 
 void sim_builder_check(struct sim_builder *builder)

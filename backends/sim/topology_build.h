@@ -13,8 +13,8 @@
 /* Where a node comes from and how far its ports are used. */
 struct sim_origin {
 	struct sim_place place;
-	uint8_t ports_used;
-	bool overfull; /* that is recorded already */
+	uint8_t ports_used; /* all up to this one are */
+	bool overfull;      /* that is recorded already */
 };
 
 /* An address and who holds it. */
@@ -39,8 +39,9 @@ struct sim_builder {
 struct sim_node_options {
 	enum sim_node_kind kind;
 	uint8_t ports;
-	const char *device; /* hosts */
-	uint64_t guid;      /* 0: derived from the name */
+	const char *device;         /* hosts */
+	uint64_t guid;              /* 0: derived from the name */
+	const uint64_t *port_guids; /* hosts, `ports` of them; NULL: derived from the node's */
 };
 
 /* False: no memory (nothing to destroy). */
@@ -59,6 +60,9 @@ void sim_builder_add_address(struct sim_builder *builder, uint32_t node,
 /* Joins the lowest free ports of both. `attributes` tells all but the ends. */
 void sim_builder_add_link(struct sim_builder *builder, uint32_t left, uint32_t right,
 			  const struct sim_link *attributes, struct sim_place place);
+/* Joins the ports that the link names. */
+void sim_builder_add_link_at(struct sim_builder *builder, const struct sim_link *link,
+			     struct sim_place place);
 /* The new partition, without members and name; valid until the next. NULL: no memory, recorded. */
 struct sim_partition *sim_builder_add_partition(struct sim_builder *builder);
 

@@ -111,6 +111,7 @@ struct join {
 	struct sim_node_list right;
 	uint32_t count;
 	struct sim_link link;
+	bool has_ports; /* link.port says which, of two nodes */
 	struct sim_place place;
 	bool with_itself; /* a node would be at both ends */
 };
@@ -123,6 +124,12 @@ static void add_links(struct sim_reader *reader, struct join *join, uint32_t lef
 				      "'%s' is joined with itself, two nodes were expected",
 				      reader->builder.topology->nodes[left].name);
 		join->with_itself = true;
+		return;
+	}
+	if (join->has_ports) {
+		join->link.node[0] = left;
+		join->link.node[1] = right;
+		sim_builder_add_link_at(&reader->builder, &join->link, join->place);
 		return;
 	}
 	for (uint32_t i = 0; i < join->count; i++)
@@ -179,6 +186,12 @@ static void read_join(struct sim_reader *reader, const yaml_node_t *scalar, stru
 				   "the right of a link", &join->right);
 	if (!left || !right)
 		return;
+	if (join->has_ports && (join->left.count != 1 || join->right.count != 1)) {
+		sim_fault_add(reader->faults, join->place,
+			      "'ports' name one port of one node on either side, two single nodes "
+			      "were expected");
+		return;
+	}
 	if ((uint64_t)join->left.count * join->right.count * join->count > LINKS_MAX)
 		sim_fault_add(reader->faults, join->place,
 			      "these are more than %u links, fewer were expected", LINKS_MAX);
@@ -188,17 +201,46 @@ static void read_join(struct sim_reader *reader, const yaml_node_t *scalar, stru
 		deal_out(reader, join);
 }
 
+/* "ports: [3, 5]": of the left, of the right. */
+static void read_link_ports(struct sim_reader *reader, yaml_node_t *list, struct join *join)
+{
+	size_t count = sim_document_items(&reader->document, list, "ports");
+
+	if (!list)
+		return;
+	if (count != 2) {
+		sim_fault_add(reader->faults, sim_document_place(list),
+			      "'ports' has %zu entries, two were expected, as in ports: [3, 5]",
+			      count);
+		return;
+	}
+	join->has_ports = true;
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t port = 0;
+
+		join->has_ports &= sim_document_number(
+			&reader->document, sim_document_item(&reader->document, list, i), "a port",
+			1, SIM_SWITCH_PORTS_MAX, &port);
+		join->link.port[i] = (uint8_t)port;
+	}
+}
+
 static void read_join_map(struct sim_reader *reader, yaml_node_t *map, struct join *join)
 {
-	static const char *const keys[] = {"width", "speed", "mtu", "latency", "join", "count"};
-	yaml_node_t *values[6];
+	static const char *const keys[] = {"width", "speed", "mtu",  "latency",
+					   "join",  "count", "ports"};
+	yaml_node_t *values[7];
 	uint64_t count = 1;
 
-	if (!sim_document_fields(&reader->document, map, "a link", keys, 6, values))
+	if (!sim_document_fields(&reader->document, map, "a link", keys, 7, values))
 		return;
 	read_attributes(reader, map, values, &join->link);
 	sim_document_number(&reader->document, values[5], "count", 1, SIM_SWITCH_PORTS_MAX, &count);
 	join->count = (uint32_t)count;
+	read_link_ports(reader, values[6], join);
+	if (values[5] && values[6])
+		sim_fault_add(reader->faults, sim_document_place(values[6]),
+			      "'ports' are those of one link, no 'count' was expected beside it");
 	if (values[4])
 		read_join(reader, values[4], join);
 	else

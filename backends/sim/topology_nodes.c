@@ -225,6 +225,29 @@ static bool read_entry(struct sim_reader *reader, yaml_node_t *map, const yaml_n
 	return true;
 }
 
+/* As many as there are ports, for one host. */
+static void read_port_guids(struct sim_reader *reader, yaml_node_t *list, struct node_entry *entry,
+			    uint64_t *guids)
+{
+	size_t count = sim_document_items(&reader->document, list, "port_guids");
+
+	if (!list)
+		return;
+	if (entry->names.count > 1 || count != entry->options.ports) {
+		sim_fault_add(reader->faults, sim_document_place(list),
+			      "'port_guids' has %zu entries for %u port%s of %u host%s, one for "
+			      "each port of a single host was expected",
+			      count, entry->options.ports, entry->options.ports == 1 ? "" : "s",
+			      entry->names.count, entry->names.count == 1 ? "" : "s");
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		sim_document_number(&reader->document,
+				    sim_document_item(&reader->document, list, i), "a port GUID", 1,
+				    UINT64_MAX, &guids[i]);
+	entry->options.port_guids = guids;
+}
+
 static void read_switch(struct sim_reader *reader, yaml_node_t *item)
 {
 	static const char *const keys[] = {"name", "ports", "guid"};
@@ -243,17 +266,20 @@ static void read_switch(struct sim_reader *reader, yaml_node_t *item)
 
 static void read_host(struct sim_reader *reader, yaml_node_t *item)
 {
-	static const char *const keys[] = {"name", "ports", "guid", "device", "addresses"};
+	static const char *const keys[] = {"name",   "ports",     "guid",
+					   "device", "addresses", "port_guids"};
 	struct node_entry entry = {.options = {.kind = SIM_HOST, .ports = 1}};
 	uint32_t first = reader->builder.topology->node_count;
-	yaml_node_t *values[5];
+	yaml_node_t *values[6];
+	uint64_t guids[SIM_HOST_PORTS_MAX] = {0};
 
-	if (!sim_document_fields(&reader->document, item, "a host", keys, 5, values) ||
+	if (!sim_document_fields(&reader->document, item, "a host", keys, 6, values) ||
 	    !read_entry(reader, item, values[0], values[1], values[2], SIM_HOST_PORTS_MAX,
 			&entry)) {
 		reader->nodes_incomplete = true;
 		return;
 	}
+	read_port_guids(reader, values[5], &entry, guids);
 	entry.options.device = sim_read_device(reader, values[3]);
 	sim_read_add_nodes(reader, &entry.names, &entry.options, entry.place);
 	sim_read_addresses(reader, values[4], first, reader->builder.topology->node_count - first);

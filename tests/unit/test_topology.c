@@ -358,6 +358,14 @@ static void faults_of_guids(void **state)
 		      "t:3:13: the GUIDs of 'b' and 'a' (line 2) overlap at 0x0000000000000010");
 	assert_faults("hosts:\n  - { name: a, guid: 17 }\n  - { name: b, guid: 16 }\n",
 		      "t:3:13: the GUIDs of 'b' and 'a' (line 2) overlap at 0x0000000000000011");
+	assert_faults("hosts:\n  - { name: a, ports: 2, port_guids: [ 5, 5 ] }\n",
+		      "t:2:13: two ports of 'a' have the GUID 0x0000000000000005");
+	assert_faults("hosts:\n  - { name: a, ports: 2, port_guids: [ 5 ] }\n",
+		      "t:2:38: 'port_guids' has 1 entries for 2 ports of 1 host");
+	assert_faults("hosts:\n  - { name: \"n[1-2]\", port_guids: [ 5 ] }\n",
+		      "t:2:35: 'port_guids' has 1 entries for 1 port of 2 hosts");
+	assert_faults("hosts:\n  - { name: a, port_guids: [ 5 ] }\n  - { name: b, guid: 5 }\n",
+		      "t:3:13: the GUIDs of 'b' and 'a' (line 2) overlap at 0x0000000000000005");
 }
 
 static void faults_of_addresses(void **state)
@@ -413,6 +421,17 @@ static void faults_of_links(void **state)
 		      "t:5:5: 'n1' has only 1 port and all are taken, fewer links or more ports "
 		      "(line 2)");
 	assert_faults(SMALL "links: [ { speed: edr } ]\n", "t:3:10: the link has no 'join'");
+	assert_faults(SMALL "links:\n  - { join: s1 -- s2, ports: [ 1, 5 ] }\n",
+		      "t:4:13: 's2' has no port 5, a number from 1 to 4 was expected");
+	assert_faults(SMALL "links:\n  - { join: s1 -- s2, ports: [ 1, 1 ] }\n"
+			    "  - { join: n1 -- s1, ports: [ 1, 1 ] }\n",
+		      "t:5:13: port 1 of 's1' is joined with 's2' already");
+	assert_faults(SMALL "links: [ { join: s1 -- s2, ports: [ 1 ] } ]\n",
+		      "t:3:35: 'ports' has 1 entries, two were expected");
+	assert_faults(SMALL "links: [ { join: \"s1 -- n[1-2]\", ports: [ 1, 1 ] } ]\n",
+		      "t:3:18: 'ports' name one port of one node on either side");
+	assert_faults(SMALL "links: [ { join: s1 -- s2, ports: [ 1, 1 ], count: 2 } ]\n",
+		      "t:3:35: 'ports' are those of one link, no 'count'");
 	assert_faults(SMALL "links: [ [ s1 ] ]\n", "t:3:10: a link is a list, text was expected");
 	assert_faults(SMALL "links: [ { join: s1 -- s2, count: 0 } ]\n",
 		      "t:3:35: count is out of range");
