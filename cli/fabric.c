@@ -335,8 +335,7 @@ int acmite_fabric_main(int argc, char **argv)
 	if (!strcmp(command, "import"))
 		return import_file(argv + optind + 1);
 	if (strcmp(command, "export"))
-		return usage_error("check, export or import was expected, not ",
-				   command);
+		return usage_error("check, export or import was expected, not ", command);
 	if (arguments.against_opensm)
 		return usage_error("export has no --against-opensm", "");
 	if (arguments.json)
