@@ -19,10 +19,11 @@ if(missing)
 	message(FATAL_ERROR "these are missing; ./ci/setup installs them:${missing}")
 endif()
 
-# Optional: only the comparison with the field's header and the hardware backend need them.
+# Optional: only hardware, and the comparison with the field's header, need them.
 pkg_check_modules(IBVERBS IMPORTED_TARGET GLOBAL libibverbs)
 pkg_check_modules(IBUMAD IMPORTED_TARGET GLOBAL libibumad)
 if(NOT IBVERBS_FOUND OR NOT IBUMAD_FOUND)
-	message(STATUS "rdma-core's development files are not here: left out are the test of "
+	message(STATUS "rdma-core's development files are not here: left out are the "
+		"verbs backend (libibverbs-dev, libibumad-dev; ./ci/setup installs them) and the test of "
 		"include/infiniband/acm.h against the distribution's header")
 endif()

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Devices: found, opened, listened to, closed. */
+#ifndef ACMITE_VERBS_DEVICE_H
+#define ACMITE_VERBS_DEVICE_H
+
+#include "verbs_state.h"
+
+/* Looks which there are, and opens what is not open. */
+void verbs_devices_scan(struct verbs_transport *transport);
+/* Closes those that failed, and SA agents that did. */
+void verbs_devices_close_failed(struct verbs_transport *transport);
+void verbs_devices_destroy(struct verbs_transport *transport);
+
+#endif

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "verbs_queue_pair.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In a work request's id, beside the number of its buffer. */
+#define SENT (UINT64_C(1) << 32)
+
+/* Completions that are taken from the hardware at once. */
+#define BATCH 16
+
+/* A queue pair that breaks so often without a datagram in between is left alone. */
+#define REPAIRS_MAX 8
+
+enum buffer_state {
+	BUFFER_IDLE,   /* nobody has it: to be posted */
+	BUFFER_POSTED, /* the hardware has it */
+	BUFFER_HELD,   /* the user has it, or will */
+};
+
+struct sending {
+	uint64_t cookie;
+	struct verbs_handle *handle; /* NULL: the place is free */
+};
+
+struct verbs_queue_pair {
+	struct verbs_device *device;
+	struct verbs_queue_pair *next;
+	struct verbs_queue_pair_options options;
+	struct ibv_cq *completions;
+	struct ibv_qp *pair;
+	struct verbs_buffers receiving;
+	uint8_t *states; /* of the receive buffers: enum buffer_state */
+	uint32_t idle;   /* receive buffers to be posted */
+	struct verbs_buffers sending;
+	struct sending sends[VERBS_SEND_DEPTH];
+	uint32_t send_count;
+	bool suspect;     /* a completion said that something is wrong */
+	uint32_t repairs; /* since the last datagram came */
+};
+
+/* The library returns an errno or, in places, -1 and sets it. */
+static int error_of(int result)
+{
+	if (!result)
+		return 0;
+	return result < 0 ? -errno : -result;
+}
+
+/* ---- states ---- */
+
+static int to_init(const struct verbs_queue_pair *queue_pair)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .pkey_index = queue_pair->options.pkey_index,
+				   .port_num = queue_pair->options.port,
+				   .qkey = queue_pair->options.qkey};
+
+	return error_of(
+		ibv_modify_qp(queue_pair->pair, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+}
+
+static int to_sending(const struct verbs_queue_pair *queue_pair)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
+	int error = error_of(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
+
+	attr.qp_state = IBV_QPS_RTS;
+	if (!error)
+		error = error_of(
+			ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
+	return error;
+}
+
+/* ---- receive buffers ---- */
+
+static int post(struct verbs_queue_pair *queue_pair, uint32_t number)
+{
+	struct ibv_sge sge = verbs_buffer_sge(&queue_pair->receiving, number);
+	struct ibv_recv_wr request = {.wr_id = number, .sg_list = &sge, .num_sge = 1}, *bad;
+	int error = error_of(ibv_post_recv(queue_pair->pair, &request, &bad));
+
+	if (!error) {
+		queue_pair->states[number] = BUFFER_POSTED;
+		queue_pair->idle--;
+	}
+	return error;
+}
+
+static int post_idle(struct verbs_queue_pair *queue_pair)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < queue_pair->receiving.count && queue_pair->idle && !error; i++) {
+		if (queue_pair->states[i] == BUFFER_IDLE)
+			error = post(queue_pair, i);
+	}
+	return error;
+}
+
+static void retire(struct verbs_queue_pair *queue_pair, uint32_t number)
+{
+	queue_pair->states[number] = BUFFER_IDLE;
+	queue_pair->idle++;
+}
+
+void verbs_queue_pair_release(struct verbs_queue_pair *queue_pair, uint32_t buffer)
+{
+	retire(queue_pair, buffer);
+	/* What cannot be posted now is tried again with the next one. */
+	if (queue_pair->idle == 1)
+		post(queue_pair, buffer);
+	else
+		post_idle(queue_pair);
+}
+
+/* ---- completions ---- */
+
+static uint32_t load32(const uint8_t *bytes)
+{
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+	       bytes[3];
+}
+
+/* The GRH as it came; all zero when the datagram had none. */
+static void read_grh(const uint8_t *grh, struct acm_datagram_received *datagram)
+{
+	uint32_t first = load32(grh);
+
+	datagram->traffic_class = (uint8_t)(first >> 20);
+	datagram->flow_label = first & 0xfffff;
+	datagram->hop_limit = grh[7];
+	memcpy(datagram->sgid.raw, grh + 8, 16);
+	memcpy(datagram->dgid.raw, grh + 24, 16);
+}
+
+static void take_datagram(struct verbs_queue_pair *queue_pair, const struct ibv_wc *completion)
+{
+	uint32_t number = (uint32_t)completion->wr_id;
+	const uint8_t *bytes = verbs_buffer_bytes(&queue_pair->receiving, number);
+	struct verbs_event event = {.queue_pair = queue_pair, .buffer = number};
+	struct acm_datagram_received *datagram = &event.event.datagram;
+
+	queue_pair->repairs = 0;
+	if (completion->byte_len < VERBS_GRH_LENGTH) {
+		retire(queue_pair, number);
+		return;
+	}
+	event.event.type = ACM_EVENT_DATAGRAM;
+	datagram->endpoint = queue_pair->options.endpoint;
+	datagram->slid = completion->slid;
+	datagram->sl = completion->sl;
+	datagram->source_qpn = completion->src_qp;
+	datagram->payload = bytes + VERBS_GRH_LENGTH;
+	datagram->length = (uint16_t)(completion->byte_len - VERBS_GRH_LENGTH);
+	if (completion->wc_flags & IBV_WC_GRH)
+		read_grh(bytes, datagram);
+	if (datagram->dgid.raw[0] != 0xff) /* it means nothing with a group's LID */
+		datagram->dlid_path_bits = completion->dlid_path_bits;
+	queue_pair->states[number] = BUFFER_HELD;
+	if (verbs_push(queue_pair->device->transport, &event))
+		retire(queue_pair, number); /* lost, as on a full link */
+}
+
+static void end_send(struct verbs_queue_pair *queue_pair, uint32_t number, int status)
+{
+	struct sending *sending = &queue_pair->sends[number];
+	struct verbs_event event = {.queue_pair = queue_pair};
+
+	verbs_handle_release(sending->handle);
+	sending->handle = NULL;
+	queue_pair->send_count--;
+	verbs_note_progress(queue_pair->device->transport);
+	if (!status)
+		return;
+	event.event.type = ACM_EVENT_SEND_FAILED;
+	event.event.failed.cookie = sending->cookie;
+	event.event.failed.status = status;
+	verbs_push(queue_pair->device->transport, &event);
+}
+
+static int status_of(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_SUCCESS:
+		return 0;
+	case IBV_WC_WR_FLUSH_ERR:
+		return -ECANCELED;
+	case IBV_WC_LOC_LEN_ERR:
+		return -EMSGSIZE;
+	case IBV_WC_LOC_PROT_ERR:
+		return -EFAULT;
+	default:
+		return -EIO;
+	}
+}
+
+static void take(struct verbs_queue_pair *queue_pair, const struct ibv_wc *completion)
+{
+	uint32_t number = (uint32_t)completion->wr_id;
+	int status = status_of(completion->status);
+
+	if (status)
+		queue_pair->suspect = true;
+	if (completion->wr_id & SENT)
+		end_send(queue_pair, number, status);
+	else if (status)
+		retire(queue_pair, number);
+	else
+		take_datagram(queue_pair, completion);
+}
+
+static void poll_dry(struct verbs_queue_pair *queue_pair)
+{
+	struct ibv_wc completions[BATCH];
+	int count;
+
+	do {
+		count = ibv_poll_cq(queue_pair->completions, BATCH, completions);
+		for (int i = 0; i < count; i++)
+			take(queue_pair, &completions[i]);
+	} while (count == BATCH);
+}
+
+/* ---- repair ---- */
+
+/* What the hardware held is ours again, and nothing of it will complete any more. */
+static void restart(struct verbs_queue_pair *queue_pair)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	int error = error_of(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
+
+	if (error)
+		return; /* then the device is going, or it comes back here */
+	for (uint32_t i = 0; i < queue_pair->receiving.count; i++) {
+		if (queue_pair->states[i] == BUFFER_POSTED)
+			retire(queue_pair, i);
+	}
+	for (uint32_t i = 0; i < VERBS_SEND_DEPTH; i++) {
+		if (queue_pair->sends[i].handle)
+			end_send(queue_pair, i, -ECANCELED);
+	}
+	error = to_init(queue_pair);
+	if (!error)
+		error = post_idle(queue_pair);
+	if (!error)
+		error = to_sending(queue_pair);
+	verbs_say(queue_pair->device->transport, "%s port %u: queue pair 0x%06x broke and was %s",
+		  queue_pair->device->name, queue_pair->options.port, queue_pair->pair->qp_num,
+		  error ? "not brought back" : "brought back");
+}
+
+static void resume_sending(struct verbs_queue_pair *queue_pair)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE};
+
+	if (ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE))
+		restart(queue_pair);
+}
+
+void verbs_queue_pair_repair(struct verbs_queue_pair *queue_pair)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
+	struct ibv_qp_init_attr init;
+
+	queue_pair->suspect = false;
+	if (ibv_query_qp(queue_pair->pair, &attr, IBV_QP_STATE, &init) ||
+	    (attr.qp_state != IBV_QPS_SQE && attr.qp_state != IBV_QPS_ERR))
+		return; /* one work request was wrong, the queue pair is not */
+	if (queue_pair->repairs++ == REPAIRS_MAX)
+		verbs_say(queue_pair->device->transport,
+			  "%s port %u: queue pair 0x%06x breaks again and again and is left alone",
+			  queue_pair->device->name, queue_pair->options.port,
+			  queue_pair->pair->qp_num);
+	if (queue_pair->repairs > REPAIRS_MAX)
+		return;
+	/* Completions of before must not be taken for those of after. */
+	poll_dry(queue_pair);
+	if (attr.qp_state == IBV_QPS_SQE)
+		resume_sending(queue_pair);
+	else
+		restart(queue_pair);
+	queue_pair->suspect = false;
+}
+
+void verbs_queue_pair_complete(struct verbs_queue_pair *queue_pair)
+{
+	/* Asked for before looking: what comes in between is told of, or seen. */
+	ibv_req_notify_cq(queue_pair->completions, 0);
+	poll_dry(queue_pair);
+	if (queue_pair->suspect)
+		verbs_queue_pair_repair(queue_pair);
+	if (queue_pair->repairs <= REPAIRS_MAX)
+		post_idle(queue_pair);
+}
+
+/* ---- sending and groups ---- */
+
+static uint32_t free_place(const struct verbs_queue_pair *queue_pair)
+{
+	uint32_t number = 0;
+
+	while (queue_pair->sends[number].handle)
+		number++;
+	return number;
+}
+
+static int post_send(struct verbs_queue_pair *queue_pair, uint32_t number,
+		     const struct acm_datagram *datagram)
+{
+	struct ibv_sge sge = verbs_buffer_sge(&queue_pair->sending, number);
+	struct ibv_send_wr request = {.wr_id = number | SENT,
+				      .sg_list = &sge,
+				      .num_sge = 1,
+				      .opcode = IBV_WR_SEND,
+				      .send_flags = IBV_SEND_SIGNALED},
+			   *bad;
+
+	if (datagram->length)
+		memcpy(verbs_buffer_bytes(&queue_pair->sending, number), datagram->payload,
+		       datagram->length);
+	else
+		request.num_sge = 0; /* a length of 0 means 2^31 to some hardware */
+	sge.length = datagram->length;
+	request.wr.ud.ah = queue_pair->sends[number].handle->ah;
+	request.wr.ud.remote_qpn = datagram->qpn;
+	request.wr.ud.remote_qkey = datagram->qkey;
+	return error_of(ibv_post_send(queue_pair->pair, &request, &bad));
+}
+
+static int try_send(struct verbs_queue_pair *queue_pair, const struct acm_datagram *datagram,
+		    uint64_t cookie)
+{
+	uint32_t number;
+	int error;
+
+	if (queue_pair->send_count == VERBS_SEND_DEPTH)
+		return -EAGAIN;
+	number = free_place(queue_pair);
+	queue_pair->sends[number].cookie = cookie;
+	error = verbs_handles_get(queue_pair->device->handles, queue_pair->options.port, datagram,
+				  &queue_pair->sends[number].handle);
+	if (error)
+		return error;
+	error = post_send(queue_pair, number, datagram);
+	if (error) {
+		verbs_handle_release(queue_pair->sends[number].handle);
+		queue_pair->sends[number].handle = NULL;
+		/* The hardware's queue is full, and has something of ours to finish. */
+		return error == -ENOMEM && queue_pair->send_count ? -EAGAIN : error;
+	}
+	queue_pair->send_count++;
+	return 0;
+}
+
+int verbs_queue_pair_send(struct verbs_queue_pair *queue_pair, const struct acm_datagram *datagram,
+			  uint64_t cookie)
+{
+	int error;
+
+	if (datagram->length > ACM_DATAGRAM_MAX)
+		return -EMSGSIZE;
+	error = try_send(queue_pair, datagram, cookie);
+	if (error == -EAGAIN)
+		queue_pair->device->transport->refused = true;
+	return error;
+}
+
+static union ibv_gid verbs_gid(const struct acm_gid *gid)
+{
+	union ibv_gid result;
+
+	memcpy(result.raw, gid->raw, sizeof(result.raw));
+	return result;
+}
+
+int verbs_queue_pair_attach(struct verbs_queue_pair *queue_pair, const struct acm_gid *mgid,
+			    uint16_t mlid)
+{
+	union ibv_gid gid = verbs_gid(mgid);
+
+	return error_of(ibv_attach_mcast(queue_pair->pair, &gid, mlid));
+}
+
+int verbs_queue_pair_detach(struct verbs_queue_pair *queue_pair, const struct acm_gid *mgid,
+			    uint16_t mlid)
+{
+	union ibv_gid gid = verbs_gid(mgid);
+
+	return error_of(ibv_detach_mcast(queue_pair->pair, &gid, mlid));
+}
+
+/* ---- opening and closing ---- */
+
+static int create_pair(struct verbs_queue_pair *queue_pair, uint32_t depth)
+{
+	struct verbs_device *device = queue_pair->device;
+	struct ibv_qp_init_attr attr = {
+		.qp_context = queue_pair,
+		.cap = {.max_send_wr = VERBS_SEND_DEPTH,
+			.max_recv_wr = depth,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
+		.qp_type = IBV_QPT_UD,
+	};
+
+	errno = ENOMEM;
+	queue_pair->completions = ibv_create_cq(device->context, (int)(depth + VERBS_SEND_DEPTH),
+						queue_pair, device->channel, 0);
+	if (!queue_pair->completions)
+		return -errno;
+	attr.send_cq = queue_pair->completions;
+	attr.recv_cq = queue_pair->completions;
+	queue_pair->pair = ibv_create_qp(device->pd, &attr);
+	if (!queue_pair->pair)
+		return -errno;
+	return error_of(ibv_req_notify_cq(queue_pair->completions, 0));
+}
+
+/* What the hardware has room for, of what was asked for. */
+static uint32_t depth_of(const struct verbs_device *device, uint32_t wanted)
+{
+	uint32_t most = device->most_requests;
+
+	if (most + VERBS_SEND_DEPTH > device->most_completions)
+		most = device->most_completions > VERBS_SEND_DEPTH
+			       ? device->most_completions - VERBS_SEND_DEPTH
+			       : 1;
+	return wanted < most ? wanted : most;
+}
+
+static int set_up(struct verbs_queue_pair *queue_pair)
+{
+	struct verbs_slab *slab = &queue_pair->device->slab;
+	uint32_t depth = depth_of(queue_pair->device, queue_pair->options.recv_depth);
+	int error = verbs_slab_take(slab, depth, &queue_pair->receiving);
+
+	if (!error)
+		error = verbs_slab_take(slab, VERBS_SEND_DEPTH, &queue_pair->sending);
+	if (error)
+		return error;
+	queue_pair->states = calloc(depth + 1, 1);
+	if (!queue_pair->states)
+		return -ENOMEM;
+	queue_pair->idle = depth;
+	error = create_pair(queue_pair, depth);
+	if (!error)
+		error = to_init(queue_pair);
+	if (!error)
+		error = post_idle(queue_pair);
+	if (!error)
+		error = to_sending(queue_pair);
+	return error;
+}
+
+static void dismantle(struct verbs_queue_pair *queue_pair)
+{
+	if (queue_pair->pair)
+		ibv_destroy_qp(queue_pair->pair);
+	if (queue_pair->completions)
+		ibv_destroy_cq(queue_pair->completions);
+	for (uint32_t i = 0; i < VERBS_SEND_DEPTH; i++) {
+		if (queue_pair->sends[i].handle)
+			verbs_handle_release(queue_pair->sends[i].handle);
+	}
+	verbs_slab_give_back(&queue_pair->receiving);
+	verbs_slab_give_back(&queue_pair->sending);
+	free(queue_pair->states);
+	free(queue_pair);
+}
+
+int verbs_queue_pair_open(struct verbs_device *device,
+			  const struct verbs_queue_pair_options *options,
+			  struct verbs_queue_pair **queue_pair)
+{
+	struct verbs_queue_pair *made = calloc(1, sizeof(*made));
+	int error;
+
+	if (!made)
+		return -ENOMEM;
+	made->device = device;
+	made->options = *options;
+	error = set_up(made);
+	if (error) {
+		dismantle(made);
+		return error;
+	}
+	made->next = device->queue_pairs;
+	device->queue_pairs = made;
+	*queue_pair = made;
+	return 0;
+}
+
+void verbs_queue_pair_close(struct verbs_queue_pair *queue_pair)
+{
+	struct verbs_transport *transport = queue_pair->device->transport;
+	struct verbs_queue_pair **at = &queue_pair->device->queue_pairs;
+
+	while (*at != queue_pair)
+		at = &(*at)->next;
+	*at = queue_pair->next;
+	verbs_events_forget(&transport->events, queue_pair);
+	if (queue_pair->send_count)
+		verbs_note_progress(transport);
+	dismantle(queue_pair);
+}
+
+struct verbs_queue_pair *verbs_queue_pair_find(const struct verbs_transport *transport,
+					       uint32_t endpoint)
+{
+	for (struct verbs_device *device = transport->devices; device; device = device->next) {
+		for (struct verbs_queue_pair *at = device->queue_pairs; at; at = at->next) {
+			if (at->options.endpoint == endpoint)
+				return at;
+		}
+	}
+	return NULL;
+}
+
+uint32_t verbs_queue_pair_number(const struct verbs_queue_pair *queue_pair)
+{
+	return queue_pair->pair->qp_num;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "verbs_transport.h"
+
+#include "verbs_device.h"
+#include "verbs_port.h"
+#include "verbs_queue_pair.h"
+#include "verbs_state.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Descriptors that are looked at without an event coming of it. */
+#define ROUNDS_AT_ONCE 64
+
+/* ---- what waits to be pulled ---- */
+
+static bool is_empty(const struct verbs_transport *transport)
+{
+	return !transport->events.count && !transport->writable && !transport->ports_pending;
+}
+
+/* What was empty is not any more. Whoever is pulling right now gets it without being woken. */
+static void wake(struct verbs_transport *transport)
+{
+	if (transport->pulling && !transport->told_empty)
+		return;
+	transport->told_empty = false;
+	if (transport->wake)
+		transport->wake(transport->wake_context);
+}
+
+int verbs_push(struct verbs_transport *transport, const struct verbs_event *event)
+{
+	bool was_empty = is_empty(transport);
+	int error = verbs_events_push(&transport->events, event);
+
+	if (error)
+		free(event->memory);
+	else if (was_empty)
+		wake(transport);
+	return error;
+}
+
+void verbs_note_ports(struct verbs_transport *transport)
+{
+	bool was_empty = is_empty(transport);
+
+	transport->ports_pending = true;
+	if (was_empty)
+		wake(transport);
+}
+
+void verbs_note_progress(struct verbs_transport *transport)
+{
+	bool was_empty = is_empty(transport);
+
+	if (!transport->refused)
+		return;
+	transport->refused = false;
+	transport->writable = true;
+	if (was_empty)
+		wake(transport);
+}
+
+static void release_pulled(struct verbs_transport *transport)
+{
+	if (transport->pulled.queue_pair && transport->pulled.event.type == ACM_EVENT_DATAGRAM)
+		verbs_queue_pair_release(transport->pulled.queue_pair, transport->pulled.buffer);
+	free(transport->pulled.memory);
+	transport->pulled = (struct verbs_event){.queue_pair = NULL};
+}
+
+/* The operation that begins ends the life of what was pulled. */
+static struct verbs_transport *enter(struct acm_transport *base)
+{
+	struct verbs_transport *transport = verbs_transport_of(base);
+
+	release_pulled(transport);
+	return transport;
+}
+
+/* Until there is something to pull, or no descriptor has anything. */
+static void process(struct verbs_transport *transport)
+{
+	for (int round = 0; round < ROUNDS_AT_ONCE && is_empty(transport); round++) {
+		struct epoll_event event;
+		struct verbs_watch *watch;
+
+		/* One at a time: what it sets off may close another's descriptor. */
+		if (epoll_wait(transport->epoll, &event, 1, 0) != 1)
+			return;
+		watch = event.data.ptr;
+		watch->ready(watch);
+		if (transport->ports_pending)
+			verbs_devices_close_failed(transport);
+	}
+}
+
+void verbs_transport_process(struct acm_transport *base)
+{
+	process(enter(base));
+}
+
+void verbs_transport_rescan(struct acm_transport *base)
+{
+	struct verbs_transport *transport = enter(base);
+
+	if (!transport->started)
+		return;
+	verbs_devices_close_failed(transport);
+	verbs_devices_scan(transport);
+}
+
+/* ---- pulling ---- */
+
+/* The facts are read now: two changes close together are told once. */
+static bool pull_port(struct verbs_transport *transport, uint32_t number, struct acm_event *event)
+{
+	struct verbs_slot *slot = &transport->slots[number];
+
+	*event = (struct acm_event){.type = ACM_EVENT_PORT_REMOVED, .port = number};
+	if (slot->removed) {
+		slot->removed = false;
+		return true;
+	}
+	if (slot->port && slot->port->changed) {
+		verbs_port_refresh(slot->port);
+		transport->pulled_facts = slot->port->facts;
+		event->type = ACM_EVENT_PORT_CHANGED;
+		event->port_facts = &transport->pulled_facts;
+		return true;
+	}
+	if (slot->port && slot->port->reregister) {
+		slot->port->reregister = false;
+		event->type = ACM_EVENT_REREGISTER;
+		return true;
+	}
+	return false;
+}
+
+static bool pull_ports(struct verbs_transport *transport, struct acm_event *event)
+{
+	for (uint32_t i = 0; transport->ports_pending && i < transport->slot_count; i++) {
+		if (pull_port(transport, i, event))
+			return true;
+	}
+	transport->ports_pending = false;
+	return false;
+}
+
+static bool pull(struct verbs_transport *transport, struct acm_event *event)
+{
+	if (pull_ports(transport, event))
+		return true;
+	if (transport->writable) {
+		transport->writable = false;
+		*event = (struct acm_event){.type = ACM_EVENT_WRITABLE};
+		return true;
+	}
+	if (!verbs_events_pop(&transport->events, &transport->pulled))
+		return false;
+	*event = transport->pulled.event;
+	return true;
+}
+
+static int next_event(struct acm_transport *base, struct acm_event *event)
+{
+	struct verbs_transport *transport = enter(base);
+	bool found;
+
+	if (!transport->started)
+		return 0;
+	transport->pulling = true;
+	found = pull(transport, event);
+	if (!found) {
+		process(transport);
+		found = pull(transport, event);
+	}
+	transport->pulling = false;
+	transport->told_empty = !found;
+	return found;
+}
+
+/* ---- operations ---- */
+
+static void capabilities(const struct acm_transport *base, struct acm_transport_caps *caps)
+{
+	const struct verbs_transport *transport = (const struct verbs_transport *)base;
+
+	*caps = (struct acm_transport_caps){
+		.flags = ACM_TRANSPORT_SELF_DELIVERY | ACM_TRANSPORT_RMPP |
+			 ACM_TRANSPORT_ASYNC_PORTS,
+		.fd = transport->epoll,
+		.sa_window = VERBS_SA_WINDOW,
+	};
+}
+
+static void set_wake(struct acm_transport *base, void (*waker)(void *context), void *context)
+{
+	struct verbs_transport *transport = enter(base);
+
+	transport->wake = waker;
+	transport->wake_context = context;
+}
+
+static int start(struct acm_transport *base)
+{
+	struct verbs_transport *transport = enter(base);
+
+	transport->started = true;
+	verbs_devices_scan(transport);
+	return 0;
+}
+
+static int open_endpoint(struct acm_transport *base, uint32_t endpoint, uint32_t port,
+			 uint16_t pkey, uint32_t qkey, uint32_t recv_depth)
+{
+	struct verbs_transport *transport = enter(base);
+	struct verbs_port *found = verbs_port_find(transport, port);
+	struct verbs_queue_pair_options options = {
+		.endpoint = endpoint, .qkey = qkey, .recv_depth = recv_depth};
+	struct verbs_event event = {.event.type = ACM_EVENT_ENDPOINT_OPENED};
+	int index, error;
+
+	if (verbs_queue_pair_find(transport, endpoint))
+		return -EEXIST;
+	if (!found)
+		return -ENODEV;
+	index = verbs_port_pkey_index(found, pkey);
+	if (index < 0)
+		return index;
+	options.port = found->number;
+	options.pkey_index = (uint16_t)index;
+	error = verbs_queue_pair_open(found->device, &options, &event.queue_pair);
+	if (error)
+		return error;
+	event.event.opened.endpoint = endpoint;
+	event.event.opened.qpn = verbs_queue_pair_number(event.queue_pair);
+	error = verbs_push(transport, &event);
+	if (error)
+		verbs_queue_pair_close(event.queue_pair);
+	return error;
+}
+
+static void close_endpoint(struct acm_transport *base, uint32_t endpoint)
+{
+	struct verbs_transport *transport = enter(base);
+	struct verbs_queue_pair *queue_pair = verbs_queue_pair_find(transport, endpoint);
+
+	if (queue_pair)
+		verbs_queue_pair_close(queue_pair);
+}
+
+static int send(struct acm_transport *base, const struct acm_datagram *datagram, uint64_t cookie)
+{
+	struct verbs_transport *transport = enter(base);
+	struct verbs_queue_pair *queue_pair = verbs_queue_pair_find(transport, datagram->endpoint);
+
+	return queue_pair ? verbs_queue_pair_send(queue_pair, datagram, cookie) : -ENOENT;
+}
+
+static int sa_send(struct acm_transport *base, uint32_t port, uint16_t pkey_index,
+		   const uint8_t *mad, uint64_t cookie)
+{
+	struct verbs_transport *transport = enter(base);
+	struct verbs_port *found = verbs_port_find(transport, port);
+	struct verbs_sa_place place;
+
+	if (!found)
+		return -ENODEV;
+	/* To the SM as it is now, also when the change was not pulled yet. */
+	if (found->changed) {
+		verbs_port_refresh(found);
+		found->changed = true;
+	}
+	place.lid = found->facts.sm_lid;
+	place.sl = found->facts.sm_sl;
+	return verbs_sa_send(&found->sa, &place, pkey_index, mad, cookie);
+}
+
+static void sa_cancel(struct acm_transport *base, uint64_t cookie)
+{
+	struct verbs_transport *transport = enter(base);
+
+	for (uint32_t i = 0; i < transport->slot_count; i++) {
+		if (transport->slots[i].port &&
+		    verbs_sa_cancel(&transport->slots[i].port->sa, cookie))
+			return;
+	}
+	verbs_events_cancel(&transport->events, cookie);
+}
+
+static int attach(struct acm_transport *base, uint32_t endpoint, const struct acm_gid *mgid,
+		  uint16_t mlid, uint64_t cookie)
+{
+	struct verbs_transport *transport = enter(base);
+	struct verbs_event event = {.event.type = ACM_EVENT_ATTACHED};
+	int error;
+
+	event.queue_pair = verbs_queue_pair_find(transport, endpoint);
+	if (!event.queue_pair)
+		return -ENOENT;
+	if (mgid->raw[0] != 0xff || mlid < ACM_LID_MULTICAST || mlid == ACM_LID_PERMISSIVE)
+		return -EINVAL;
+	error = verbs_queue_pair_attach(event.queue_pair, mgid, mlid);
+	if (error)
+		return error;
+	event.event.attached.cookie = cookie;
+	error = verbs_push(transport, &event);
+	if (error)
+		verbs_queue_pair_detach(event.queue_pair, mgid, mlid);
+	return error;
+}
+
+static int detach(struct acm_transport *base, uint32_t endpoint, const struct acm_gid *mgid,
+		  uint16_t mlid)
+{
+	struct verbs_transport *transport = enter(base);
+	struct verbs_queue_pair *queue_pair = verbs_queue_pair_find(transport, endpoint);
+
+	return queue_pair ? verbs_queue_pair_detach(queue_pair, mgid, mlid) : -ENOENT;
+}
+
+static void destroy(struct acm_transport *base)
+{
+	struct verbs_transport *transport = enter(base);
+
+	transport->wake = NULL;
+	transport->options.notice = NULL;
+	verbs_devices_destroy(transport);
+	verbs_events_free(&transport->events);
+	free(transport->slots);
+	close(transport->epoll);
+	free(transport);
+}
+
+/* ---- what only hardware needs ---- */
+
+uint32_t verbs_transport_port_count(const struct acm_transport *base)
+{
+	return ((const struct verbs_transport *)base)->slot_count;
+}
+
+const struct acm_port_facts *verbs_transport_port(const struct acm_transport *base, uint32_t number)
+{
+	const struct verbs_port *port =
+		verbs_port_find((const struct verbs_transport *)base, number);
+
+	return port ? &port->facts : NULL;
+}
+
+static const struct acm_transport_ops operations = {
+	.capabilities = capabilities,
+	.set_wake = set_wake,
+	.start = start,
+	.open_endpoint = open_endpoint,
+	.close_endpoint = close_endpoint,
+	.send = send,
+	.sa_send = sa_send,
+	.sa_cancel = sa_cancel,
+	.attach = attach,
+	.detach = detach,
+	.next_event = next_event,
+	.destroy = destroy,
+};
+
+int verbs_transport_create(const struct verbs_options *options, struct acm_transport **transport)
+{
+	struct verbs_transport *made = calloc(1, sizeof(*made));
+	int error;
+
+	if (!made)
+		return -ENOMEM;
+	made->base.ops = &operations;
+	made->options = *options;
+	made->told_empty = true;
+	made->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (made->epoll < 0) {
+		error = -errno;
+		free(made);
+		return error;
+	}
+	*transport = &made->base;
+	return 0;
+}

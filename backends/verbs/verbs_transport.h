@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The transport interface (acmite/transport.h) on hardware: every InfiniBand port that libibverbs
+ * shows, datagrams by UD queue pairs, the SA by libibumad. No threads: one descriptor tells that
+ * there is something to do.
+ *
+ * Besides acm_transport_ops it has what only hardware needs. Devices come and go, and permissions
+ * are given later, without anybody saying so; the transport has no clock, so its user has it look
+ * from time to time.
+ */
+#ifndef ACMITE_VERBS_TRANSPORT_H
+#define ACMITE_VERBS_TRANSPORT_H
+
+#include <acmite/engine.h>
+
+struct verbs_options {
+	/*
+	 * One sentence for people: a port that is served, one that is left out and why, what is
+	 * wrong and how it is put right. Each is told once, and again when it has changed. NULL:
+	 * nobody wants to know.
+	 */
+	void (*notice)(void *context, const char *text);
+	void *context;
+};
+
+/* Opens no device yet: start() does. 0 or negative errno. */
+int verbs_transport_create(const struct verbs_options *options, struct acm_transport **transport);
+
+/*
+ * Looks for devices that came or went, and tries again what could not be opened. After start(),
+ * every few seconds. That there is no device is no error: then nothing is served.
+ */
+void verbs_transport_rescan(struct acm_transport *transport);
+
+/*
+ * Reads what the hardware has into the transport's queue, so that the waker (set_wake()) hears of
+ * it. Who watches the descriptor of capabilities() needs it not: next_event() does the same. It
+ * ends the life of the event pulled last, as operations do.
+ */
+void verbs_transport_process(struct acm_transport *transport);
+
+/* One more than the highest number that a port has had. */
+uint32_t verbs_transport_port_count(const struct acm_transport *transport);
+/*
+ * What was told last of a port that is served; NULL: there is none of this number. Valid until the
+ * next call of any operation.
+ */
+const struct acm_port_facts *verbs_transport_port(const struct acm_transport *transport,
+						  uint32_t port);
+
+#endif
