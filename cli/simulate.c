@@ -11,16 +11,20 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include "arguments.h"
+#include "scenario_random.h"
+#include "simulate_events.h"
 #include "simulate_report.h"
 #include "simulate_sweep.h"
 #include "table.h"
 
 static const char usage[] =
 	"Usage: acmite simulate [OPTION...] FILE...\n"
+	"       acmite simulate [OPTION...] --random {--seed N | --seeds A..B}\n"
 	"Runs scenarios on simulated fabrics, and says of every step whether it holds.\n"
 	"\n"
 	"  -c, --control NAME   builtin: a model, in virtual time (the default);\n"
 	"                       ibsim: OpenSM on ibsim, in real time\n"
+	"  -r, --random         no file: the seed decides fabric, options, requests and faults\n"
 	"  -s, --seed N         instead of the scenarios' own\n"
 	"  -S, --seeds A..B     all seeds from A to B, with a summary\n"
 	"  -J, --jobs N         processes for these (1)\n"
@@ -35,6 +39,7 @@ static const char usage[] =
 struct arguments {
 	const char *control; /* as given, NULL: not */
 	bool ibsim;
+	bool random;
 	bool has_seed;
 	uint64_t seed;
 	bool sweeps;
@@ -88,6 +93,9 @@ static int read_option(int option, struct arguments *arguments)
 		if (!arguments->ibsim && strcmp(optarg, "builtin"))
 			return usage_error("simulate", "--control is builtin or ibsim");
 		return EXIT_OK;
+	case 'r':
+		arguments->random = true;
+		return EXIT_OK;
 	case 's':
 		arguments->has_seed = read_seed(optarg, strlen(optarg), &arguments->seed);
 		return arguments->has_seed ? EXIT_OK
@@ -114,9 +122,24 @@ static int read_option(int option, struct arguments *arguments)
 	}
 }
 
+static int check_random(const struct arguments *arguments, int file_count)
+{
+	if (file_count)
+		return usage_error("simulate", "--random needs no file: the seed decides all");
+	if (arguments->ibsim)
+		return usage_error(
+			"simulate",
+			"--random needs virtual time, which --control ibsim does not have");
+	if (!arguments->has_seed && !arguments->sweeps)
+		return usage_error("simulate", "--random needs --seed N or --seeds A..B");
+	return EXIT_OK;
+}
+
 static int check_arguments(const struct arguments *arguments, int file_count)
 {
-	if (file_count < 1)
+	if (arguments->random && check_random(arguments, file_count) != EXIT_OK)
+		return EXIT_USAGE;
+	if (!arguments->random && file_count < 1)
 		return usage_error("simulate", "a scenario's file is missing");
 	if (arguments->sweeps && arguments->has_seed)
 		return usage_error("simulate", "--seed and --seeds exclude each other");
@@ -142,22 +165,19 @@ static int check_arguments(const struct arguments *arguments, int file_count)
 
 static int read_arguments(int argc, char **argv, struct arguments *arguments)
 {
-	static const struct option options[] = {{"control", required_argument, NULL, 'c'},
-						{"seed", required_argument, NULL, 's'},
-						{"seeds", required_argument, NULL, 'S'},
-						{"jobs", required_argument, NULL, 'J'},
-						{"trace", required_argument, NULL, 't'},
-						{"junit", required_argument, NULL, 'x'},
-						{"json", no_argument, NULL, 'j'},
-						{"help", no_argument, NULL, 'h'},
-						{NULL, 0, NULL, 0}};
+	static const struct option options[] = {
+		{"control", required_argument, NULL, 'c'}, {"random", no_argument, NULL, 'r'},
+		{"seed", required_argument, NULL, 's'},    {"seeds", required_argument, NULL, 'S'},
+		{"jobs", required_argument, NULL, 'J'},    {"trace", required_argument, NULL, 't'},
+		{"junit", required_argument, NULL, 'x'},   {"json", no_argument, NULL, 'j'},
+		{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
 	char why[256];
 	int option;
 
 	*arguments = (struct arguments){.jobs = 1};
 	opterr = 0;
 	optind = 1;
-	while ((option = getopt_long(argc, argv, ":c:s:S:J:t:jh", options, NULL)) >= 0) {
+	while ((option = getopt_long(argc, argv, ":c:rs:S:J:t:jh", options, NULL)) >= 0) {
 		int status;
 
 		if (option == ':' || option == '?') {
@@ -228,6 +248,8 @@ static int report(const struct arguments *arguments, const struct sim_scenario *
 	fflush(stdout);
 	if (arguments->json || output->trace == stdout)
 		simulate_print_failures(stderr, scenario, result);
+	if (scenario->drawn && output->trace != stdout)
+		simulate_print_events(stderr, scenario, seed);
 	simulate_print_repeat(stderr, scenario, seed, arguments->ibsim ? "ibsim" : NULL);
 	return EXIT_FAILED;
 }
@@ -242,9 +264,14 @@ static int run_one(const struct arguments *arguments, const struct sim_scenario 
 		.cancel_fd = output->cancel_fd};
 	struct sim_run_result result;
 	char why[1024] = "";
-	int error = sim_simulation_run(scenario, &options, &result, why, sizeof(why));
-	int status;
+	int error, status;
 
+	if (scenario->drawn) {
+		simulate_print_drawn(arguments->json || output->trace == stdout ? stderr : stdout,
+				     scenario);
+		fflush(stdout);
+	}
+	error = sim_simulation_run(scenario, &options, &result, why, sizeof(why));
 	if (error == -ECANCELED) {
 		fprintf(stderr, "acmite simulate: interrupted in %s\n", scenario->path);
 		return -1;
@@ -326,6 +353,7 @@ static int simulate(const struct arguments *arguments, struct sim_scenario **sce
 	if (arguments->sweeps) {
 		struct simulate_sweep sweep = {.scenarios = scenarios,
 					       .scenario_count = (uint32_t)count,
+					       .random = arguments->random,
 					       .first = arguments->first,
 					       .last = arguments->last,
 					       .jobs = arguments->jobs,
@@ -352,7 +380,7 @@ int acmite_simulate_main(int argc, char **argv)
 	struct arguments arguments;
 	struct sim_scenario **scenarios;
 	int status = read_arguments(argc, argv, &arguments);
-	int count = argc - optind;
+	int count;
 
 	if (status != EXIT_OK)
 		return status;
@@ -360,10 +388,14 @@ int acmite_simulate_main(int argc, char **argv)
 		fputs(usage, stdout);
 		return EXIT_OK;
 	}
-	scenarios = calloc((size_t)count, sizeof(struct sim_scenario *));
+	count = arguments.random ? !arguments.sweeps : argc - optind;
+	scenarios = calloc((size_t)count + 1, sizeof(struct sim_scenario *));
 	if (!scenarios)
 		return command_failed("simulate", "out of memory");
-	status = load_all(argv + optind, count, scenarios);
+	if (!arguments.random)
+		status = load_all(argv + optind, count, scenarios);
+	else if (count && sim_scenario_random(arguments.seed, &scenarios[0]))
+		status = command_failed("simulate", "out of memory");
 	if (status == EXIT_OK)
 		status = simulate(&arguments, scenarios, count);
 	free_scenarios(scenarios, count);

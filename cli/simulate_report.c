@@ -51,7 +51,8 @@ bool simulate_print(const struct sim_scenario *scenario, const struct sim_run_re
 		table_drop(table);
 		return false;
 	}
-	printf("%s: %s\n", scenario->path, scenario->name);
+	if (!scenario->drawn)
+		printf("%s: %s\n", scenario->path, scenario->name);
 	if (!table_finish(table))
 		return false;
 	printf("%u hold, %u fail, %u skipped; %" PRIu64 " requests in %.3f s of fabric time\n\n",
@@ -60,14 +61,19 @@ bool simulate_print(const struct sim_scenario *scenario, const struct sim_run_re
 	return true;
 }
 
+void simulate_print_drawn(FILE *out, const struct sim_scenario *scenario)
+{
+	fprintf(out, "random %" PRIu64 ": %s\n", scenario->seed, scenario->name);
+}
+
 void simulate_print_repeat(FILE *out, const struct sim_scenario *scenario, uint64_t seed,
 			   const char *control)
 {
 	fprintf(out,
 		"%s fails with seed %" PRIu64 "; to repeat: acmite simulate %s --seed %" PRIu64
 		"%s%s\n",
-		scenario->path, seed, scenario->path, seed, control ? " --control " : "",
-		control ? control : "");
+		scenario->path, seed, scenario->drawn ? "--random" : scenario->path, seed,
+		control ? " --control " : "", control ? control : "");
 }
 
 void simulate_print_failures(FILE *out, const struct sim_scenario *scenario,

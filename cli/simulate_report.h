@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include "simulation.h"
 
+/* Of a random scenario, before it runs: what was drawn, in one line. */
+void simulate_print_drawn(FILE *out, const struct sim_scenario *scenario);
 /* A table of all steps with what became of them, and one line that sums up. False: no memory. */
 bool simulate_print(const struct sim_scenario *scenario, const struct sim_run_result *result);
 /* The one command that repeats a run. */

@@ -3,6 +3,8 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "scenario_random.h"
+#include "simulate_events.h"
 #include "simulate_report.h"
 
 #include <errno.h>
@@ -17,6 +19,8 @@
 
 /* One seed in so many is run twice, and must be the same both times. */
 #define TWICE_EVERY 16
+/* So many random runs see all that random runs can see. */
+#define RANDOM_ENOUGH 200
 
 /* A run's beginning or end, as a worker tells it. Less than PIPE_BUF, so that no two are mixed. */
 struct report {
@@ -26,8 +30,7 @@ struct report {
 	uint64_t seed;
 	uint32_t held, failed, skipped;
 	uint64_t requests;
-	uint64_t lost;
-	uint64_t counters[ACM_COUNTER_COUNT];
+	bool seen[SIM_SIGHTINGS];
 	char failure[SIM_WHAT_SIZE + SIM_CAME_SIZE + 16];
 };
 
@@ -45,11 +48,12 @@ struct state {
 	int pipe[2];
 	uint64_t total, done, failed;
 	bool has_failure;
+	bool died; /* the run of the lowest seed that fails took its process with it */
 	uint64_t first_failing;
 	uint32_t failing_scenario;
 	char failure[sizeof(((struct report *)0)->failure)];
-	uint64_t requests, lost;
-	uint64_t seen[ACM_COUNTER_COUNT]; /* runs in which a counter was not zero */
+	uint64_t requests;
+	uint64_t seen[SIM_SIGHTINGS]; /* runs in which it was */
 	bool interrupted;
 };
 
@@ -67,8 +71,8 @@ static void take_failure(const struct sim_run_result *result, struct report *rep
 	}
 }
 
-static void run_once(const struct sim_scenario *scenario, const struct sim_run_options *options,
-		     struct report *report, uint64_t *hash)
+static void run_scenario(const struct sim_scenario *scenario, const struct sim_run_options *options,
+			 struct report *report, uint64_t *hash)
 {
 	struct sim_run_result result;
 	char why[512];
@@ -82,29 +86,50 @@ static void run_once(const struct sim_scenario *scenario, const struct sim_run_o
 	report->failed = result.failed;
 	report->skipped = result.skipped;
 	report->requests = result.requests;
-	report->lost = result.lost;
-	memcpy(report->counters, result.counters, sizeof(report->counters));
+	memcpy(report->seen, result.seen, sizeof(report->seen));
 	take_failure(&result, report);
 	*hash = result.trace_hash;
 	sim_run_result_free(&result);
 }
 
+/* A random scenario is drawn for each run: that is to be the same each time, too. */
+static void run_once(const struct simulate_sweep *sweep, const struct sim_run_options *options,
+		     struct report *report, uint64_t *hash)
+{
+	struct sim_scenario *drawn;
+
+	if (!sweep->random) {
+		run_scenario(sweep->scenarios[report->scenario], options, report, hash);
+	} else if (!sim_scenario_random(report->seed, &drawn)) {
+		run_scenario(drawn, options, report, hash);
+		sim_scenario_free(drawn);
+	} else {
+		report->failed = 1;
+		snprintf(report->failure, sizeof(report->failure), "out of memory");
+	}
+}
+
 static void run_seed(const struct state *state, uint64_t place, struct report *report)
 {
-	const struct sim_scenario *scenario = state->sweep->scenarios[report->scenario];
+	const struct simulate_sweep *sweep = state->sweep;
 	struct sim_run_options options = {.seed = report->seed, .cancel_fd = -1};
 	uint64_t first = 0, second = 0;
 
 	options.hash = place % TWICE_EVERY == 0;
-	run_once(scenario, &options, report, &first);
+	run_once(sweep, &options, report, &first);
 	if (!options.hash || report->failed)
 		return;
-	run_once(scenario, &options, report, &second);
+	run_once(sweep, &options, report, &second);
 	if (first == second || report->failed)
 		return;
 	report->failed = 1;
 	snprintf(report->failure, sizeof(report->failure),
 		 "two runs of this seed have different traces; compare them with --trace");
+}
+
+static uint32_t scenarios_of(const struct simulate_sweep *sweep)
+{
+	return sweep->random ? 1 : sweep->scenario_count;
 }
 
 /* Every jobs-th place from `place` on. */
@@ -115,8 +140,8 @@ static void work(const struct state *state, uint32_t worker, uint64_t place)
 	for (; place < state->total; place += sweep->jobs) {
 		struct report report = {.worker = worker,
 					.begins = true,
-					.scenario = (uint32_t)(place % sweep->scenario_count),
-					.seed = sweep->first + place / sweep->scenario_count};
+					.scenario = (uint32_t)(place % scenarios_of(sweep)),
+					.seed = sweep->first + place / scenarios_of(sweep)};
 
 		if (write(state->pipe[1], &report, sizeof(report)) != sizeof(report))
 			return;
@@ -151,7 +176,8 @@ static bool start_worker(struct state *state, uint32_t worker)
 
 /* ---- the parent ---- */
 
-static void note_failure(struct state *state, uint32_t scenario, uint64_t seed, const char *text)
+static void note_failure(struct state *state, uint32_t scenario, uint64_t seed, bool died,
+			 const char *text)
 {
 	state->failed++;
 	if (state->has_failure && seed >= state->first_failing)
@@ -159,6 +185,7 @@ static void note_failure(struct state *state, uint32_t scenario, uint64_t seed, 
 	state->has_failure = true;
 	state->first_failing = seed;
 	state->failing_scenario = scenario;
+	state->died = died;
 	snprintf(state->failure, sizeof(state->failure), "%s", text);
 }
 
@@ -170,8 +197,10 @@ static void write_case(const struct state *state, uint32_t scenario, uint64_t se
 	if (!state->sweep->junit)
 		return;
 	snprintf(name, sizeof(name), "seed %" PRIu64, seed);
-	simulate_junit_case(state->sweep->junit, state->sweep->scenarios[scenario]->path, name,
-			    failure, NULL);
+	simulate_junit_case(state->sweep->junit,
+			    state->sweep->random ? "random"
+						 : state->sweep->scenarios[scenario]->path,
+			    name, failure, NULL);
 }
 
 static void take_report(struct state *state, const struct report *report)
@@ -186,12 +215,11 @@ static void take_report(struct state *state, const struct report *report)
 	worker->next += state->sweep->jobs;
 	state->done++;
 	state->requests += report->requests;
-	state->lost += report->lost != 0;
-	for (int i = 0; i < ACM_COUNTER_COUNT; i++)
-		state->seen[i] += report->counters[i] != 0;
+	for (int i = 0; i < SIM_SIGHTINGS; i++)
+		state->seen[i] += report->seen[i];
 	write_case(state, report->scenario, report->seed, report->failed ? report->failure : NULL);
 	if (report->failed)
-		note_failure(state, report->scenario, report->seed, report->failure);
+		note_failure(state, report->scenario, report->seed, false, report->failure);
 }
 
 static void show_progress(const struct state *state, const char *end)
@@ -229,7 +257,7 @@ static void reap(struct state *state)
 			 WIFSIGNALED(status) ? "signal" : "status",
 			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 		write_case(state, worker->scenario, worker->seed, text);
-		note_failure(state, worker->scenario, worker->seed, text);
+		note_failure(state, worker->scenario, worker->seed, true, text);
 		worker->running = false;
 		worker->next += state->sweep->jobs;
 		state->done++;
@@ -276,36 +304,79 @@ static void supervise(struct state *state)
 	show_progress(state, "\n");
 }
 
+static void print_seen(const struct state *state)
+{
+	const char *separator = "runs in which was seen: ";
+	char name[64];
+
+	for (uint32_t i = 0; i < SIM_SIGHTINGS; i++) {
+		if (!state->seen[i])
+			continue;
+		sim_sighting_name(i, name, sizeof(name));
+		printf("%s%s %" PRIu64, separator, name, state->seen[i]);
+		separator = ", ";
+	}
+	printf("\n");
+}
+
+/* The failing run of the lowest seed, as its own command would tell it. */
+static void explain(const struct state *state)
+{
+	const struct simulate_sweep *sweep = state->sweep;
+	struct sim_scenario *drawn;
+
+	printf("%s\n", state->failure);
+	if (!sweep->random) {
+		simulate_print_repeat(stdout, sweep->scenarios[state->failing_scenario],
+				      state->first_failing, NULL);
+		return;
+	}
+	if (sim_scenario_random(state->first_failing, &drawn))
+		return;
+	simulate_print_drawn(stdout, drawn);
+	if (!state->died)
+		simulate_print_events(stdout, drawn, state->first_failing);
+	simulate_print_repeat(stdout, drawn, state->first_failing, NULL);
+	sim_scenario_free(drawn);
+}
+
 static void summarise(const struct state *state)
 {
 	printf("%" PRIu64 " of %" PRIu64 " runs%s, %" PRIu64 " fail; %" PRIu64 " requests\n",
 	       state->done, state->total, state->interrupted ? " (interrupted)" : "", state->failed,
 	       state->requests);
-	printf("runs in which was seen: packets lost %" PRIu64, state->lost);
-	for (int i = ACM_COUNTER_REQUESTS + 2; i < ACM_COUNTER_COUNT; i++)
-		printf(", %s %" PRIu64, acm_counter_name((enum acm_counter)i), state->seen[i]);
-	printf("\n");
-	if (!state->has_failure)
-		return;
-	printf("%s\n", state->failure);
-	simulate_print_repeat(stdout, state->sweep->scenarios[state->failing_scenario],
-			      state->first_failing, NULL);
+	print_seen(state);
+	if (state->has_failure)
+		explain(state);
 }
 
-/* Counters that must be seen, and were in no run: what the sweep was to look for did not happen. */
+static bool is_wanted(const struct state *state, uint32_t sighting)
+{
+	const struct simulate_sweep *sweep = state->sweep;
+
+	if (sweep->random)
+		return state->total >= RANDOM_ENOUGH && sim_sighting_is_random(sighting);
+	for (uint32_t i = 0; i < sweep->scenario_count; i++) {
+		if (sighting < ACM_COUNTER_COUNT &&
+		    (sweep->scenarios[i]->sometimes >> sighting & 1))
+			return true;
+	}
+	return false;
+}
+
+/* What must be seen, and was in no run: what the sweep was to look for did not happen. */
 static bool lacks(const struct state *state)
 {
-	uint64_t wanted = 0;
 	bool missing = false;
+	char name[64];
 
-	for (uint32_t i = 0; i < state->sweep->scenario_count; i++)
-		wanted |= state->sweep->scenarios[i]->sometimes;
-	for (int i = 0; i < ACM_COUNTER_COUNT; i++) {
-		if (!(wanted >> i & 1) || state->seen[i] || state->interrupted)
+	for (uint32_t i = 0; i < SIM_SIGHTINGS && !state->interrupted; i++) {
+		if (state->seen[i] || !is_wanted(state, i))
 			continue;
-		printf("no run has seen any %s, which the scenario expects sometimes: more seeds, "
-		       "or an engine that does it, are needed\n",
-		       acm_counter_name((enum acm_counter)i));
+		sim_sighting_name(i, name, sizeof(name));
+		printf("no run has seen any %s, which %s sometimes: more seeds, or an engine that "
+		       "does it, are needed\n",
+		       name, state->sweep->random ? "random runs see" : "the scenario expects");
 		missing = true;
 	}
 	return missing;
@@ -316,7 +387,7 @@ int simulate_sweep_run(const struct simulate_sweep *sweep)
 	struct state state = {.sweep = sweep};
 	bool missing;
 
-	state.total = (sweep->last - sweep->first + 1) * sweep->scenario_count;
+	state.total = (sweep->last - sweep->first + 1) * scenarios_of(sweep);
 	state.workers = calloc(sweep->jobs, sizeof(*state.workers));
 	if (!state.workers || pipe(state.pipe))
 		return command_failed("simulate", strerror(errno));

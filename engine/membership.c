@@ -160,7 +160,9 @@ void acm_group_encode(struct acm_engine *engine, struct acm_sa_exchange *sa, uin
 	member.qkey = ACM_QKEY;
 	member.mtu = group->mtu;
 	member.rate = group->rate;
-	member.pkey = group->endpoint->pkey;
+	/* As in the MGID: a group that a limited member made with its own would shut out the
+	 * limited, itself among them. */
+	member.pkey = group->endpoint->pkey | ACM_PKEY_FULL;
 	member.scope = SCOPE_SITE_LOCAL;
 	member.join_state = JOIN_STATE_FULL;
 	acm_sa_encode_join(&member, sa->tid, mad);

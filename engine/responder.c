@@ -151,7 +151,9 @@ static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoin
 		destination = acm_destination_cache_add(&engine->cache, &key);
 	if (!destination)
 		return;
-	known = acm_destination_has_address(engine, endpoint, destination) &&
+	/* Whoever is being asked for is news, even where it was before. */
+	known = (!destination->lookup || destination->lookup->phase == ACM_LOOKUP_ROUTE) &&
+		acm_destination_has_address(engine, endpoint, destination) &&
 		destination->lid == from->slid &&
 		!memcmp(&destination->gid, &from->sgid, sizeof(from->sgid));
 	if (!known) {

@@ -125,7 +125,8 @@ struct sim_step {
 
 struct sim_scenario {
 	char *name;
-	char *path;
+	char *path; /* "random" when all is drawn */
+	bool drawn; /* there is no file: the seed decides all */
 	char *topology_path;
 	struct sim_topology *topology;
 	uint64_t seed;

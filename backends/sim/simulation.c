@@ -94,6 +94,9 @@ void simulation_broken(struct simulation *simulation, const char *rule, const ch
 	va_start(arguments, format);
 	vsnprintf(outcome->came, sizeof(outcome->came), format, arguments);
 	va_end(arguments);
+	if (simulation->options->trace)
+		fprintf(simulation->options->trace, "%" PRIu64 " rule broken: %s: %s\n",
+			simulation->now - simulation->start, rule, outcome->came);
 }
 
 static void tell_broken(void *context, const char *rule, const char *text)
@@ -387,29 +390,31 @@ static int add_hosts(struct simulation *simulation)
 	return 0;
 }
 
-/* What the slowest node's options imply: two phases of all tries, and the search for a source. */
-static void set_bound(struct simulation *simulation)
+/* What a node's options imply: two phases of all tries, and the search for a source. */
+static void set_bounds(struct simulation *simulation)
 {
 	const struct sim_topology *topology = simulation->topology;
 	struct acm_port_facts facts;
+	uint32_t addresses = topology->host_count;
 
+	for (uint32_t node = topology->switch_count; node < topology->node_count; node++)
+		addresses += topology->nodes[node].address_count;
 	for (uint32_t node = topology->switch_count; node < topology->node_count; node++) {
 		const struct acm_engine_config *config =
 			sim_scenario_config(simulation->scenario, node);
 		struct sim_port_ref port = {.node = node, .port = 1};
-		uint64_t bound;
+		uint64_t *bound;
 
 		if (simulation->control->ops->port_facts(simulation->control, port, &facts))
 			continue;
-		bound = 2 * (config->retries + 1) *
-				(config->timeout +
-				 (UINT64_C(4096) << (facts.subnet_timeout & 31))) +
-			ACM_NSEC_PER_SEC;
-		/* There a request may have to wait for one for each of the others. */
+		bound = &simulation->hosts[node].bound;
+		*bound = 2 * (config->retries + 1) *
+				 (config->timeout +
+				  (UINT64_C(4096) << (facts.subnet_timeout & 31))) +
+			 ACM_NSEC_PER_SEC;
+		/* There a request may have to wait for all that are asked for. */
 		if (config->compat == ACM_COMPAT_IBACM)
-			bound *= topology->host_count;
-		if (bound > simulation->bound)
-			simulation->bound = bound;
+			*bound *= addresses;
 	}
 }
 
@@ -446,15 +451,15 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 	if (simulation->options->control == SIM_UNDER_IBSIM)
 		simulation->now = real_time();
 	simulation->start = simulation->now;
-	set_bound(simulation);
-	return add_hosts(simulation);
+	error = add_hosts(simulation);
+	set_bounds(simulation);
+	return error;
 }
 
 /* Takes the counters, ends all nodes and looks for what they left behind. */
 static void end_nodes(struct simulation *simulation)
 {
 	const struct sim_topology *topology = simulation->topology;
-	struct sim_fabric_stats stats;
 
 	for (uint32_t node = topology->switch_count; node < topology->node_count; node++) {
 		struct sim_resident *resident =
@@ -471,9 +476,7 @@ static void end_nodes(struct simulation *simulation)
 	if (sim_population_leaked(simulation->population))
 		simulation_broken(simulation, "no memory is lost", "%" PRIu64 " bytes are",
 				  sim_population_leaked(simulation->population));
-	sim_fabric_stats(simulation->fabric, &stats);
-	for (int i = 0; i < SIM_DROP_COUNT; i++)
-		simulation->result->lost += stats.dropped[i];
+	simulation_note_sightings(simulation);
 	simulation->result->fabric_time = simulation->now - simulation->start;
 }
 

@@ -9,13 +9,14 @@
 
 #include <stdio.h>
 #include "scenario.h"
+#include "sightings.h"
 
 enum sim_simulation_control { SIM_UNDER_BUILTIN, SIM_UNDER_IBSIM };
 
 struct sim_run_options {
 	uint64_t seed;
 	enum sim_simulation_control control;
-	FILE *trace;   /* all trace events, a line each; NULL: none */
+	FILE *trace;   /* all trace events, and where a rule breaks, a line each; NULL: none */
 	bool hash;     /* fill in trace_hash, which takes time */
 	int cancel_fd; /* readable: give up; -1: none */
 };
@@ -43,7 +44,7 @@ struct sim_run_result {
 	uint64_t events;      /* moments at which something happened */
 	uint64_t requests;
 	uint64_t counters[ACM_COUNTER_COUNT]; /* of all nodes together */
-	uint64_t lost; /* datagrams of which a copy was dropped, by whatever cause */
+	bool seen[SIM_SIGHTINGS];
 	uint64_t trace_hash;
 };
 

@@ -18,7 +18,8 @@
 	(TRACE_BIT(ACM_TRACE_SA_QUERY) | TRACE_BIT(ACM_TRACE_MULTICAST) |                          \
 	 TRACE_BIT(ACM_TRACE_ADDRESS) | TRACE_BIT(ACM_TRACE_ROUTE) |                               \
 	 TRACE_BIT(ACM_TRACE_SA_STATUS) | TRACE_BIT(ACM_TRACE_FAILED) |                            \
-	 TRACE_BIT(ACM_TRACE_PORT) | TRACE_BIT(ACM_TRACE_ENDPOINT) | TRACE_BIT(ACM_TRACE_JOIN))
+	 TRACE_BIT(ACM_TRACE_PORT) | TRACE_BIT(ACM_TRACE_ENDPOINT) | TRACE_BIT(ACM_TRACE_JOIN) |   \
+	 TRACE_BIT(ACM_TRACE_JOINED) | TRACE_BIT(ACM_TRACE_LEARNED))
 
 static const struct acm_driver_hooks *hooks_of(struct sim_host *host,
 					       struct acm_driver_hooks *hooks)

@@ -86,11 +86,29 @@ static bool deliver(struct simulation *simulation, struct sim_resident *resident
 	return !simulation->error;
 }
 
+/* What a node was asked before or while it was paused is to be answered now. */
+static void expect_again(struct simulation *simulation, uint32_t node)
+{
+	for (uint32_t i = simulation->asked_count; i-- > 0;) {
+		struct sim_asked *asked = &simulation->asked[i];
+
+		if (asked->node != node || asked->answered || !asked->excused)
+			continue;
+		asked->excused = false;
+		asked->due = simulation->now + simulation->hosts[node].bound + BOUND_SLACK;
+		simulation->open++;
+		if (i < simulation->oldest)
+			simulation->oldest = i;
+	}
+}
+
 void simulation_deliver_deferred(struct simulation *simulation, uint32_t node)
 {
 	struct sim_resident *resident = sim_population_resident(simulation->population, node);
 	uint32_t kept = 0, count = simulation->deferred_count;
 
+	if (resident)
+		expect_again(simulation, node);
 	for (uint32_t i = 0; i < count; i++) {
 		struct sim_deferred deferred = simulation->deferred[i];
 
@@ -117,6 +135,8 @@ static bool ask(struct simulation *simulation, const struct acm_request *request
 		return false;
 	simulation->asked[place] = *asked;
 	simulation->asked[place].time = simulation->now;
+	simulation->asked[place].due =
+		simulation->now + simulation->hosts[asked->node].bound + BOUND_SLACK;
 	simulation->asked[place].excused = sim_resident_is_paused(resident);
 	simulation->asked_count++;
 	simulation->open += !simulation->asked[place].excused;
@@ -141,7 +161,7 @@ static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node,
 
 	if (!sim_population_resident(simulation->population, node)) {
 		simulation->progress[step].outstanding--;
-		simulation->progress[step].wrong++;
+		simulation->progress[step].wrong += !simulation->scenario->drawn;
 		snprintf(simulation->progress[step].first_wrong,
 			 sizeof(simulation->progress[step].first_wrong), "%s is stopped",
 			 simulation_node_name(simulation, node));
@@ -223,7 +243,7 @@ void simulation_excuse(struct simulation *simulation, uint32_t node)
 {
 	bool gone = !sim_population_resident(simulation->population, node);
 
-	for (uint32_t i = simulation->oldest; i < simulation->asked_count; i++) {
+	for (uint32_t i = 0; i < simulation->asked_count; i++) {
 		struct sim_asked *asked = &simulation->asked[i];
 
 		if (asked->node != node || asked->answered)
@@ -245,7 +265,7 @@ uint64_t simulation_request_deadline(struct simulation *simulation)
 		simulation->oldest++;
 	if (simulation->oldest == simulation->asked_count)
 		return ACM_NEVER;
-	return simulation->asked[simulation->oldest].time + simulation->bound + BOUND_SLACK;
+	return simulation->asked[simulation->oldest].due;
 }
 
 /* ---- answers ---- */
@@ -307,8 +327,9 @@ static void check_promptness(struct simulation *simulation, const struct sim_ask
 	struct sim_fabric_stats stats;
 
 	if (simulation->invariants.disturbed || asked->target == SIM_NONE ||
-	    config->compat == ACM_COMPAT_IBACM ||
-	    took <= config->timeout || simulation->hosts[asked->node].ever_stopped ||
+	    (asked->target == asked->node && !config->loopback) || /* nobody answers it */
+	    config->compat == ACM_COMPAT_IBACM || took <= config->timeout ||
+	    simulation->hosts[asked->node].ever_stopped ||
 	    simulation->hosts[asked->target].ever_stopped)
 		return;
 	sim_fabric_stats(simulation->fabric, &stats);

@@ -18,6 +18,7 @@ struct sim_host {
 	struct simulation *simulation;
 	uint32_t node;
 	bool ever_stopped; /* or paused */
+	uint64_t bound;    /* ns in which it answers each request */
 };
 
 #define SIM_STEP_NONE UINT32_MAX
@@ -28,6 +29,7 @@ struct sim_asked {
 	uint32_t node;
 	uint32_t target; /* node, SIM_NONE: an address */
 	uint64_t time;
+	uint64_t due; /* when it must be answered at the latest */
 	bool answered;
 	bool excused; /* its client is gone, or its node was stopped or paused */
 	bool of_finally;
@@ -93,7 +95,6 @@ struct simulation {
 	uint32_t asked_count, asked_room;
 	uint32_t oldest;               /* all before it are answered or excused */
 	uint32_t open;                 /* neither answered nor excused */
-	uint64_t bound;                /* ns in which each request is to be answered */
 	struct sim_progress *progress; /* by step */
 	struct sim_source_search *searches;
 	uint32_t search_count, search_room;
@@ -169,6 +170,9 @@ int simulation_add_host(struct simulation *simulation, uint32_t node);
 void simulation_judge(void *context, const struct sim_sa_query *query,
 		      struct sim_sa_verdict *verdict);
 void simulation_draw_faults(struct simulation *simulation);
+
+/* simulation_sightings.c */
+void simulation_note_sightings(struct simulation *simulation);
 
 /* simulation_finally.c */
 void simulation_begin_finally(struct simulation *simulation);

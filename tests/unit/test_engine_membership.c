@@ -26,6 +26,7 @@ static struct cluster cluster;
 /* What on_action and on_trace saw. */
 static int opens, closes, attaches, detaches, leaves;
 static struct acm_gid last_left, last_port_gid;
+static uint16_t last_join_pkey;
 static struct acm_trace last_record;
 static int records;
 
@@ -42,6 +43,8 @@ static void watch(struct cluster *at, int node, const struct acm_action *action)
 	closes += action->type == ACM_ACTION_CLOSE_ENDPOINT;
 	attaches += action->type == ACM_ACTION_ATTACH;
 	detaches += action->type == ACM_ACTION_DETACH;
+	if (action->type == ACM_ACTION_SA_SEND && action->sa.mad[3] == METHOD_SET)
+		last_join_pkey = (uint16_t)(action->sa.mad[96] << 8 | action->sa.mad[97]);
 	if (action->type == ACM_ACTION_SA_SEND && action->sa.mad[3] == METHOD_DELETE) {
 		leaves++;
 		memcpy(&last_left, action->sa.mad + 56, 16);
@@ -707,6 +710,18 @@ static void note_join(struct cluster *at, int node, const struct acm_action *act
 		memcpy(&joined_mgid[node], action->sa.mad + 56, 16);
 }
 
+/* An SA takes a group's P_Key from whoever makes it: with a limited one no limited member joins. */
+static void limited_members_join_by_the_full_pkey(void **state)
+{
+	(void)state;
+	make(1);
+	set_pkeys(1, 0x7fff, 0);
+	cluster_start(&cluster);
+	assert_true(ready(1));
+	assert_int_equal(last_join_pkey, 0xffff);
+	cluster_destroy(&cluster);
+}
+
 static void full_and_limited_members_share_a_group(void **state)
 {
 	(void)state;
@@ -1034,6 +1049,7 @@ int main(void)
 		TEST(an_endpoint_nobody_opens_is_given_up),
 		TEST(an_endpoint_that_cannot_be_opened_is_tried_again),
 		TEST(reregister_while_opening_attaches_to_nothing),
+		TEST(limited_members_join_by_the_full_pkey),
 		TEST(full_and_limited_members_share_a_group),
 		TEST(the_full_key_of_a_partition_is_the_one_that_is_used),
 		TEST(each_partition_has_its_own_endpoint_and_group),
