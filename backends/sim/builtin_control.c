@@ -18,6 +18,8 @@ struct builtin_request {
 	uint64_t cookie;
 	struct sim_port_ref port;
 	bool cancelled;
+	bool to_agent; /* at `dlid`; else to the SA */
+	uint16_t dlid;
 	uint8_t mad[ACM_MAD_LENGTH];
 };
 
@@ -32,6 +34,7 @@ struct builtin_control {
 	struct sim_subnet *subnet;
 	uint64_t now;
 	struct sim_sa_answer answer;
+	struct sim_traffic_source traffic;
 
 	uint32_t request_count, request_room, request_first;
 	struct builtin_request *requests; /* a ring */
@@ -170,6 +173,32 @@ static int sa_send(struct sim_control *base, struct sim_port_ref port, uint16_t 
 	return 0;
 }
 
+static int mad_send(struct sim_control *base, struct sim_port_ref port,
+		    const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie)
+{
+	struct builtin_control *control = builtin_of(base);
+	struct builtin_request *request;
+	struct acm_port_facts facts;
+	int error = sim_subnet_port_facts(control->subnet, port, &facts);
+
+	if (error)
+		return error;
+	if (route->dlid != ACM_LID_PERMISSIVE && facts.state != ACM_PORT_ACTIVE)
+		return -ENETDOWN;
+	if (control->request_count >= control->options.sa_window)
+		return -EAGAIN;
+	if (!make_request_room(control))
+		return -ENOMEM;
+	request = request_at(control, control->request_count++);
+	*request = (struct builtin_request){.due = control->now + control->options.sa_latency,
+					    .port = port,
+					    .cookie = cookie,
+					    .to_agent = true,
+					    .dlid = route->dlid};
+	memcpy(request->mad, mad, ACM_MAD_LENGTH);
+	return 0;
+}
+
 static void sa_cancel(struct sim_control *base, uint64_t cookie)
 {
 	struct builtin_control *control = builtin_of(base);
@@ -221,13 +250,27 @@ static void serve(struct builtin_control *control, const struct builtin_request 
 	push_answer(control, request->cookie, control->answer.data, control->answer.length);
 }
 
+/* Nobody answers for whom is not there, or not reached. */
+static void ask_agent(struct builtin_control *control, const struct builtin_request *request)
+{
+	uint8_t answer[ACM_MAD_LENGTH];
+
+	if (!request->cancelled &&
+	    !sim_node_agents_answer(control->subnet, request->port, request->dlid, request->mad,
+				    &control->traffic, answer))
+		push_answer(control, request->cookie, answer, sizeof(answer));
+}
+
 static void answer_first(struct builtin_control *control)
 {
 	struct builtin_request request = *request_at(control, 0);
 
 	control->request_first = (control->request_first + 1) % control->request_room;
 	control->request_count--;
-	serve(control, &request);
+	if (request.to_agent)
+		ask_agent(control, &request);
+	else
+		serve(control, &request);
 }
 
 /* ---- the operations ---- */
@@ -309,6 +352,7 @@ static const struct sim_control_ops operations = {
 	.tables = tables,
 	.sa_send = sa_send,
 	.sa_cancel = sa_cancel,
+	.mad_send = mad_send,
 	.refresh = refresh,
 	.fd = no_fd,
 	.deadline = deadline,
@@ -349,6 +393,11 @@ int sim_builtin_control_create(const struct sim_topology *topology,
 const struct sim_subnet *sim_builtin_subnet(const struct sim_control *control)
 {
 	return ((const struct builtin_control *)control)->subnet;
+}
+
+void sim_builtin_set_traffic(struct sim_control *base, const struct sim_traffic_source *traffic)
+{
+	builtin_of(base)->traffic = *traffic;
 }
 
 /* ---- faults ---- */

@@ -8,6 +8,7 @@
 #define ACMITE_SIM_BUILTIN_CONTROL_H
 
 #include "control.h"
+#include "node_agents.h"
 #include "subnet.h"
 
 struct sim_builtin_options {
@@ -25,6 +26,9 @@ int sim_builtin_control_create(const struct sim_topology *topology,
 
 /* For questions; what changes it goes by the functions below. */
 const struct sim_subnet *sim_builtin_subnet(const struct sim_control *control);
+
+/* What performance counters are read from, as sim_fabric_traffic() of the fabric over it. */
+void sim_builtin_set_traffic(struct sim_control *control, const struct sim_traffic_source *traffic);
 
 /*
  * Faults, as of the time of the last process(). What follows from them comes as events. The data

@@ -296,6 +296,34 @@ static void it_ends_with_requests_under_way(void **state)
 		ask(f, "left2", "right3", i);
 }
 
+static void agents_answer_who_reaches_them(void **state)
+{
+	struct fixture *f = *state;
+	struct sim_mad_route route = {.dlid = facts_of(f, "right3").lid};
+
+	f->mad[0] = 1;
+	f->mad[1] = 1; /* subnet management by LID */
+	f->mad[3] = 1;
+	f->mad[17] = 0x10; /* NodeDescription */
+	assert_int_equal(
+		f->control->ops->mad_send(f->control, port_of(f, "left2"), &route, f->mad, 8), 0);
+	pass(f, LATENCY);
+	assert_true(pull(f));
+	assert_int_equal(f->event.type, SIM_CONTROL_SA_ANSWER);
+	assert_int_equal(f->event.cookie, 8);
+	assert_string_equal((const char *)f->event.mad + 64, "right3");
+	route.dlid = 999;
+	assert_int_equal(
+		f->control->ops->mad_send(f->control, port_of(f, "left2"), &route, f->mad, 9), 0);
+	pass(f, 10 * LATENCY);
+	assert_false(pull(f));
+	assert_int_equal(sim_builtin_cut_link(f->control, port_of(f, "left2").node, 1), 0);
+	pass(f, ACM_NSEC_PER_SEC);
+	assert_int_equal(
+		f->control->ops->mad_send(f->control, port_of(f, "left2"), &route, f->mad, 10),
+		-ENETDOWN);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -309,6 +337,7 @@ int main(void)
 		TEST(a_cut_off_port_gets_no_answer),
 		TEST(a_pkey_is_taken_away),
 		TEST(groups_share_an_mlid),
+		TEST(agents_answer_who_reaches_them),
 		TEST(it_ends_with_requests_under_way),
 	};
 
