@@ -124,7 +124,7 @@ bool sim_invariants_leads(const struct sim_invariants *invariants, const struct 
 
 /* ---- addresses that move ---- */
 
-static struct sim_move *find_move(struct sim_invariants *invariants, uint32_t node,
+static struct sim_move *find_move(const struct sim_invariants *invariants, uint32_t node,
 				  const struct acm_address *address)
 {
 	for (uint32_t i = invariants->move_count; i-- > 0;) {
@@ -174,19 +174,40 @@ bool sim_invariants_address_left(struct sim_invariants *invariants, uint32_t nod
 	return add_move(invariants, (struct sim_move){node, *address, 0, now});
 }
 
-static bool held(struct sim_invariants *invariants, uint32_t node,
-		 const struct acm_address *address, uint64_t life, uint64_t now)
+static bool is_of_topology(const struct sim_invariants *invariants, uint32_t node,
+			   const struct acm_address *address)
 {
 	const struct sim_node *of = &invariants->topology->nodes[node];
-	const struct sim_move *move = find_move(invariants, node, address);
 
-	if (move)
-		return move->left == ACM_NEVER || life == ACM_NEVER || now - move->left <= life;
 	for (uint32_t i = 0; i < of->address_count; i++) {
 		if (acm_address_equal(&of->addresses[i], address))
 			return true;
 	}
 	return false;
+}
+
+void sim_invariants_addresses_reset(struct sim_invariants *invariants, uint32_t node, uint64_t now)
+{
+	for (uint32_t i = 0; i < invariants->move_count; i++) {
+		struct sim_move *move = &invariants->moves[i];
+
+		if (move->node != node)
+			continue;
+		if (is_of_topology(invariants, node, &move->address))
+			move->left = ACM_NEVER;
+		else if (move->left == ACM_NEVER)
+			move->left = now;
+	}
+}
+
+bool sim_invariants_holds(const struct sim_invariants *invariants, uint32_t node,
+			  const struct acm_address *address, uint64_t life, uint64_t now)
+{
+	const struct sim_move *move = find_move(invariants, node, address);
+
+	if (move)
+		return move->left == ACM_NEVER || life == ACM_NEVER || now - move->left <= life;
+	return is_of_topology(invariants, node, address);
 }
 
 void sim_invariants_success(struct sim_invariants *invariants, const struct acm_path *path,
@@ -204,7 +225,7 @@ void sim_invariants_success(struct sim_invariants *invariants, const struct acm_
 	if (node == SIM_NONE)
 		broken(invariants, "a success names a port that is there",
 		       "the path for %s leads to %s, which no host's port has", text, gid);
-	else if (address && !held(invariants, node, address, life, now))
+	else if (address && !sim_invariants_holds(invariants, node, address, life, now))
 		broken(invariants, "a success names a port that holds the address",
 		       "the path for %s leads to %s, which does not hold it", text,
 		       invariants->topology->nodes[node].name);

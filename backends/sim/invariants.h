@@ -54,6 +54,12 @@ bool sim_invariants_address_came(struct sim_invariants *invariants, uint32_t nod
 bool sim_invariants_address_left(struct sim_invariants *invariants, uint32_t node,
 				 const struct acm_address *address, uint64_t now);
 
+/* Whether a node holds the address, or gave it up at most `life` ns ago. */
+bool sim_invariants_holds(const struct sim_invariants *invariants, uint32_t node,
+			  const struct acm_address *address, uint64_t life, uint64_t now);
+/* A node has ended: when it is there again it has the topology's addresses. */
+void sim_invariants_addresses_reset(struct sim_invariants *invariants, uint32_t node, uint64_t now);
+
 /* The node whose port has this GID, SIM_NONE. */
 uint32_t sim_invariants_node_of(const struct sim_invariants *invariants, const struct acm_gid *gid);
 /* Whether a path leads to the port of its GID as the fabric is now. */

@@ -177,7 +177,7 @@ static void ask_drawn(struct simulation *simulation, uint32_t drawn)
 	uint32_t request = simulation->asked_count;
 
 	if (simulation_ask_pair(simulation, topology->switch_count + from,
-				topology->switch_count + to, false) &&
+				topology->switch_count + to) &&
 	    (drawn >> 24) % 4 == 0) /* a client that does not wait */
 		simulation_schedule(simulation,
 				    (struct sim_due){.time = simulation->now + DRAWN_PATIENCE,
@@ -498,6 +498,7 @@ static void tear_down(struct simulation *simulation)
 	free(simulation->asked);
 	free(simulation->searches);
 	free(simulation->deferred);
+	free(simulation->targets);
 	free(simulation->pairs);
 	free(simulation->progress);
 	free(simulation->link_down);

@@ -58,38 +58,89 @@ static uint16_t is_there(struct simulation *simulation, uint32_t node)
 	struct acm_port_facts facts;
 
 	if (!resident || sim_resident_is_paused(resident) ||
-	    !simulation->topology->nodes[node].address_count ||
 	    simulation->control->ops->port_facts(simulation->control, port, &facts))
 		return 0;
 	/* One that is coming up may have no table yet. */
 	return facts.state == ACM_PORT_ACTIVE ? default_pkey(&facts) : ACM_PKEY_DEFAULT;
 }
 
-static bool was_disclaimed(const struct simulation *simulation, uint32_t node)
+/* The first of a node's addresses that it has not given up; NULL: none. */
+static const struct acm_address *address_left_to(const struct simulation *simulation, uint32_t node)
 {
-	for (uint32_t i = 0; i < simulation->invariants.move_count; i++) {
-		if (simulation->invariants.moves[i].node == node)
+	const struct sim_node *of = &simulation->topology->nodes[node];
+
+	for (uint32_t i = 0; i < of->address_count; i++) {
+		if (sim_invariants_holds(&simulation->invariants, node, &of->addresses[i], 0,
+					 simulation->now))
+			return &of->addresses[i];
+	}
+	return NULL;
+}
+
+static bool is_listed(const struct simulation *simulation, const struct sim_move *move)
+{
+	for (uint32_t i = 0; i < simulation->target_count; i++) {
+		const struct sim_target *target = &simulation->targets[i];
+
+		if (target->node == move->node &&
+		    acm_address_equal(&target->address, &move->address))
 			return true;
 	}
 	return false;
 }
 
+/* An address for each node that is there, and all that nodes have taken over. */
+static bool list_targets(struct simulation *simulation, const uint16_t *pkeys)
+{
+	const struct sim_topology *topology = simulation->topology;
+	const struct sim_invariants *invariants = &simulation->invariants;
+
+	simulation->targets = malloc((topology->host_count + invariants->move_count + 1) *
+				     sizeof(*simulation->targets));
+	if (!simulation->targets)
+		return false;
+	for (uint32_t node = topology->switch_count; node < topology->node_count; node++) {
+		const struct acm_address *address = address_left_to(simulation, node);
+
+		if (pkeys[node] && address)
+			simulation->targets[simulation->target_count++] =
+				(struct sim_target){node, *address};
+	}
+	for (uint32_t i = 0; i < invariants->move_count; i++) {
+		const struct sim_move *move = &invariants->moves[i];
+
+		if (pkeys[move->node] && move->left == ACM_NEVER && !is_listed(simulation, move))
+			simulation->targets[simulation->target_count++] =
+				(struct sim_target){move->node, move->address};
+	}
+	return true;
+}
+
+static void add_pair(struct simulation *simulation, const uint16_t *pkeys, uint32_t from,
+		     uint32_t target)
+{
+	uint32_t to = simulation->targets[target].node;
+
+	if (from != to && pkeys[from] && ((pkeys[from] | pkeys[to]) & ACM_PKEY_FULL))
+		simulation->pairs[simulation->pair_count++] = (uint64_t)from << 32 | target;
+}
+
+/*
+ * Each node's first question comes before anybody's second, and they are for different targets: so
+ * all hear of all by then, and no node is asked by many at once.
+ */
 static bool list_pairs(struct simulation *simulation, const uint16_t *pkeys)
 {
 	const struct sim_topology *topology = simulation->topology;
-	uint64_t most = (uint64_t)topology->host_count * topology->host_count;
+	uint64_t count = simulation->target_count;
 
-	simulation->pairs = malloc((most + 1) * sizeof(*simulation->pairs));
+	simulation->pairs = malloc((topology->host_count * count + 1) * sizeof(*simulation->pairs));
 	if (!simulation->pairs)
 		return false;
-	for (uint32_t from = topology->switch_count; from < topology->node_count; from++) {
-		for (uint32_t to = topology->switch_count; to < topology->node_count; to++) {
-			if (from == to || !pkeys[from] || !pkeys[to] ||
-			    !((pkeys[from] | pkeys[to]) & ACM_PKEY_FULL) ||
-			    was_disclaimed(simulation, to))
-				continue;
-			simulation->pairs[simulation->pair_count++] = (uint64_t)from << 32 | to;
-		}
+	for (uint64_t ahead = 1; ahead <= count; ahead++) {
+		for (uint32_t i = 0; i < topology->host_count; i++)
+			add_pair(simulation, pkeys, topology->switch_count + i,
+				 (uint32_t)((i + ahead) % count));
 	}
 	return true;
 }
@@ -107,25 +158,40 @@ void simulation_begin_finally(struct simulation *simulation)
 	for (uint32_t node = simulation->topology->switch_count;
 	     !simulation->error && node < simulation->topology->node_count; node++)
 		pkeys[node] = connected[node] ? is_there(simulation, node) : 0;
-	if (!simulation->error && !list_pairs(simulation, pkeys))
+	if (!simulation->error &&
+	    (!list_targets(simulation, pkeys) || !list_pairs(simulation, pkeys)))
 		simulation->error = -ENOMEM;
 	simulation->pair_total = simulation->pair_count;
 	free(pkeys);
 	free(connected);
 }
 
+/*
+ * It leads to a port that holds the address now; or to one that held it, for the asking node may
+ * remember that until after the end.
+ */
+static bool is_right(const struct simulation *simulation, const struct sim_asked *asked,
+		     const struct acm_path *path)
+{
+	const struct sim_invariants *invariants = &simulation->invariants;
+	uint64_t life = sim_scenario_config(simulation->scenario, asked->node)->address_life;
+	uint32_t node = sim_invariants_node_of(invariants, &path->dgid);
+
+	if (node == SIM_NONE)
+		return false;
+	if (sim_invariants_holds(invariants, node, asked->address, 0, simulation->now))
+		return sim_invariants_leads(invariants, path);
+	return sim_invariants_holds(invariants, node, asked->address, life,
+				    simulation->finally_end);
+}
+
 void simulation_pair_answered(struct simulation *simulation, const struct sim_asked *asked,
 			      const struct acm_reply *reply)
 {
-	bool good = reply->status == ACM_STATUS_OK &&
-		    sim_invariants_node_of(&simulation->invariants, &reply->path.dgid) ==
-			    asked->target &&
-		    sim_invariants_leads(&simulation->invariants, &reply->path);
-
 	simulation->pairs_open--;
-	if (good)
+	if (reply->status == ACM_STATUS_OK && is_right(simulation, asked, &reply->path))
 		return;
-	simulation->pairs[simulation->failed_count] = (uint64_t)asked->node << 32 | asked->target;
+	simulation->pairs[simulation->failed_count] = (uint64_t)asked->node << 32 | asked->sought;
 	simulation->failed_count++;
 	snprintf(simulation->finally_wrong, sizeof(simulation->finally_wrong), "%.80s to %.80s: %s",
 		 simulation_node_name(simulation, asked->node),
@@ -171,7 +237,7 @@ void simulation_run_finally(struct simulation *simulation)
 		uint64_t pair = simulation->pairs[simulation->pair_next++];
 
 		simulation->pairs_open++;
-		simulation_ask_pair(simulation, (uint32_t)(pair >> 32), (uint32_t)pair, true);
+		simulation_ask_target(simulation, (uint32_t)(pair >> 32), (uint32_t)pair);
 	}
 	if (simulation->pairs_open || simulation->pair_next < simulation->pair_count)
 		return;

@@ -150,7 +150,7 @@ static bool ask(struct simulation *simulation, const struct acm_request *request
 static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node, uint32_t target)
 {
 	const struct sim_resolve *resolve = &simulation->scenario->steps[step].resolve;
-	struct sim_asked asked = {.step = step, .node = node, .target = target};
+	struct sim_asked asked = {.step = step, .node = node, .target = target, .sought = SIM_NONE};
 	struct acm_request request = {.kind = ACM_REQUEST_RESOLVE,
 				      .query_sa = resolve->query_sa,
 				      .no_delay = resolve->no_delay,
@@ -169,6 +169,11 @@ static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node,
 	}
 	if (target != SIM_NONE)
 		name_target(simulation, resolve, node, target, &request);
+	if (request.kind == ACM_REQUEST_RESOLVE && request.destination.type < ACM_ADDRESS_GID)
+		asked.address = target == SIM_NONE
+					? &resolve->address
+					: address_of(&simulation->topology->nodes[target],
+						     types[resolve->by]);
 	simulation->invariants.several_ways |= resolve->query_sa;
 	if (ask(simulation, &request, &asked) && resolve->cancel_after != ACM_NEVER)
 		simulation_schedule(simulation, (struct sim_due){.time = simulation->now +
@@ -197,18 +202,36 @@ void simulation_begin_resolve(struct simulation *simulation, uint32_t step)
 		simulation_finish_step(simulation, step);
 }
 
-bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target,
-			 bool of_finally)
+static bool ask_address(struct simulation *simulation, const struct sim_asked *asked)
 {
-	const struct acm_address *address = address_of(&simulation->topology->nodes[target], 0);
-	struct sim_asked asked = {
-		.step = SIM_STEP_NONE, .node = node, .target = target, .of_finally = of_finally};
 	struct acm_request request = {.kind = ACM_REQUEST_RESOLVE};
 
-	if (!address || !sim_population_resident(simulation->population, node))
+	if (!asked->address || !sim_population_resident(simulation->population, asked->node))
 		return false;
-	request.destination = *address;
-	return ask(simulation, &request, &asked);
+	request.destination = *asked->address;
+	return ask(simulation, &request, asked);
+}
+
+bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target)
+{
+	return ask_address(simulation,
+			   &(struct sim_asked){
+				   .step = SIM_STEP_NONE,
+				   .node = node,
+				   .target = target,
+				   .sought = SIM_NONE,
+				   .address = address_of(&simulation->topology->nodes[target], 0)});
+}
+
+bool simulation_ask_target(struct simulation *simulation, uint32_t node, uint32_t target)
+{
+	const struct sim_target *sought = &simulation->targets[target];
+
+	return ask_address(simulation, &(struct sim_asked){.step = SIM_STEP_NONE,
+							   .node = node,
+							   .target = sought->node,
+							   .sought = target,
+							   .address = &sought->address});
 }
 
 static void close_request(struct simulation *simulation, struct sim_asked *asked)
@@ -243,6 +266,8 @@ void simulation_excuse(struct simulation *simulation, uint32_t node)
 {
 	bool gone = !sim_population_resident(simulation->population, node);
 
+	if (gone)
+		sim_invariants_addresses_reset(&simulation->invariants, node, simulation->now);
 	for (uint32_t i = 0; i < simulation->asked_count; i++) {
 		struct sim_asked *asked = &simulation->asked[i];
 
@@ -345,22 +370,9 @@ static void check_truth(struct simulation *simulation, const struct sim_asked *a
 {
 	const struct acm_engine_config *config =
 		sim_scenario_config(simulation->scenario, asked->node);
-	const struct acm_address *address = NULL;
-	const struct sim_resolve *resolve =
-		asked->step == SIM_STEP_NONE ? NULL
-					     : &simulation->scenario->steps[asked->step].resolve;
 
-	if (asked->target == SIM_NONE)
-		address = &resolve->address;
-	else if (!resolve)
-		address = address_of(&simulation->topology->nodes[asked->target], 0);
-	else if (resolve->by <= SIM_BY_IP6)
-		address =
-			address_of(&simulation->topology->nodes[asked->target], types[resolve->by]);
-	if (address && address->type >= ACM_ADDRESS_GID)
-		address = NULL;
-	sim_invariants_success(&simulation->invariants, &reply->path, address, config->address_life,
-			       simulation->now);
+	sim_invariants_success(&simulation->invariants, &reply->path, asked->address,
+			       config->address_life, simulation->now);
 }
 
 void simulation_reply(void *context, const struct acm_reply *reply)
@@ -384,7 +396,7 @@ void simulation_reply(void *context, const struct acm_reply *reply)
 	if (reply->status == ACM_STATUS_OK)
 		check_truth(simulation, asked, reply);
 	check_promptness(simulation, asked);
-	if (asked->of_finally)
+	if (asked->sought != SIM_NONE)
 		simulation_pair_answered(simulation, asked, reply);
 	if (asked->step == SIM_STEP_NONE)
 		return;

@@ -27,12 +27,19 @@ struct sim_host {
 struct sim_asked {
 	uint32_t step; /* SIM_STEP_NONE: of finally, or drawn */
 	uint32_t node;
-	uint32_t target; /* node, SIM_NONE: an address */
+	uint32_t target;                   /* node, SIM_NONE: an address */
+	uint32_t sought;                   /* of finally: index of its targets; SIM_NONE */
+	const struct acm_address *address; /* NULL: it is asked for by GID or LID */
 	uint64_t time;
 	uint64_t due; /* when it must be answered at the latest */
 	bool answered;
 	bool excused; /* its client is gone, or its node was stopped or paused */
-	bool of_finally;
+};
+
+/* What all nodes are to find in the end. */
+struct sim_target {
+	uint32_t node; /* that holds the address */
+	struct acm_address address;
 };
 
 /* A step that has begun. */
@@ -114,6 +121,8 @@ struct simulation {
 	bool in_finally, finally_done;
 	uint64_t finally_end;
 	uint64_t next_round;
+	struct sim_target *targets;
+	uint32_t target_count;
 	uint64_t *pairs; /* still to hold: asking node << 32 | target */
 	uint32_t pair_count, pair_next, pair_total;
 	uint32_t pairs_open;
@@ -147,8 +156,9 @@ int simulation_make_fabric(struct simulation *simulation, char *why, size_t size
 void simulation_begin_resolve(struct simulation *simulation, uint32_t step);
 void simulation_finish_step(struct simulation *simulation, uint32_t step);
 /* Asks `node` for `target` by its first address. False: it cannot be asked. */
-bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target,
-			 bool of_finally);
+bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target);
+/* Asks `node` for one of the targets of finally. False as above. */
+bool simulation_ask_target(struct simulation *simulation, uint32_t node, uint32_t target);
 void simulation_cancel(struct simulation *simulation, uint32_t request);
 /* The node reads again what came meanwhile. */
 void simulation_deliver_deferred(struct simulation *simulation, uint32_t node);
