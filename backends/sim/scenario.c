@@ -20,8 +20,7 @@ void sim_scenario_free(struct sim_scenario *scenario)
 	for (uint32_t i = 0; i < scenario->step_count; i++) {
 		free(scenario->steps[i].resolve.on.nodes);
 		free(scenario->steps[i].resolve.to.nodes);
-		free(scenario->steps[i].fault.nodes.nodes);
-		free(scenario->steps[i].fault.links.nodes);
+		sim_fault_plan_free(&scenario->steps[i].fault);
 		free(scenario->steps[i].check.on.nodes);
 	}
 	free(scenario->steps);
@@ -78,6 +77,8 @@ static bool read_topology(struct scenario_reader *reader, const yaml_node_t *roo
 	sim_errors_free(&errors);
 	if (error)
 		return false;
+	reader->topology = scenario->topology;
+	reader->topology_name = scenario->topology_path;
 	scenario->configs = calloc(scenario->topology->node_count, sizeof(*scenario->configs));
 	if (!scenario->configs)
 		reader->faults->no_memory = true;

@@ -64,6 +64,7 @@ enum sim_fault_kind {
 	SIM_FAULT_DISCLAIM,
 	SIM_FAULT_LINK_DOWN,
 	SIM_FAULT_LINK_UP,
+	SIM_FAULT_LINK_FLAPPING,
 	SIM_FAULT_LOSS,
 	SIM_FAULT_DUPLICATION,
 	SIM_FAULT_DELAY,
@@ -93,6 +94,8 @@ struct sim_fault_plan {
 	struct sim_nodes nodes; /* empty: all */
 	uint64_t duration;      /* ns until it is undone; ACM_NEVER: it stays */
 	struct sim_nodes links; /* indices of links */
+	uint64_t period;        /* ns */
+	double down;            /* share of the period, 0 to 1 */
 	uint32_t classes;
 	double rate;      /* 0 to 1 */
 	uint64_t packets; /* bit n: the n-th that is concerned, from 0; 0: by rate alone */
@@ -103,6 +106,15 @@ struct sim_fault_plan {
 	uint32_t membership; /* enum sim_membership */
 	struct acm_address address;
 };
+/*
+ * Reads one fault as it stands in a scenario file, "{ kind: link_down, link: leaf1 -- spine1 }",
+ * against a topology, which messages call by its name. 0 and *plan the caller's, to be emptied by
+ * sim_fault_plan_free(); -EINVAL and all that is wrong in `errors` (caller frees); -ENOMEM.
+ */
+int sim_fault_plan_parse(const struct sim_topology *topology, const char *text, size_t length,
+			 struct sim_fault_plan *plan, struct sim_errors *errors);
+/* Frees what it points to. All zero is allowed. */
+void sim_fault_plan_free(struct sim_fault_plan *plan);
 
 struct sim_check {
 	struct sim_nodes on;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_reader.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include "subnet.h"
 
@@ -18,15 +20,19 @@ enum {
 	PKEY,
 	MEMBERSHIP,
 	ADDRESS,
+	PERIOD,
+	DOWN,
 	KEYS
 };
-static const char *const keys[KEYS] = {"kind", "node",       "for",    "link",   "packet",
-				       "rate", "packets",    "delay",  "status", "lids",
-				       "pkey", "membership", "address"};
+static const char *const keys[KEYS] = {"kind", "node",       "for",     "link",   "packet",
+				       "rate", "packets",    "delay",   "status", "lids",
+				       "pkey", "membership", "address", "period", "down"};
 
 /* What a kind of fault is called, and which keys it must and may have beside `kind`. */
 #define BIT(key)    (1u << (key))
 #define PACKET_KEYS (BIT(NODE) | BIT(FOR) | BIT(PACKET) | BIT(RATE) | BIT(PACKETS))
+/* A fabric that does nothing but go up and down never ends. */
+#define PERIOD_LEAST ACM_NSEC_PER_USEC
 
 static const struct fault_shape {
 	const char *name;
@@ -43,6 +49,8 @@ static const struct fault_shape {
 	[SIM_FAULT_DISCLAIM] = {"disclaim", BIT(NODE) | BIT(ADDRESS), BIT(FOR)},
 	[SIM_FAULT_LINK_DOWN] = {"link_down", BIT(LINK), BIT(FOR)},
 	[SIM_FAULT_LINK_UP] = {"link_up", BIT(LINK), 0},
+	[SIM_FAULT_LINK_FLAPPING] = {"link_flapping", BIT(LINK) | BIT(PERIOD),
+				     BIT(DOWN) | BIT(FOR)},
 	[SIM_FAULT_LOSS] = {"loss", 0, PACKET_KEYS | BIT(LINK)},
 	[SIM_FAULT_DUPLICATION] = {"duplication", 0, PACKET_KEYS | BIT(DELAY)},
 	[SIM_FAULT_DELAY] = {"delay", BIT(DELAY), PACKET_KEYS},
@@ -135,7 +143,7 @@ static void read_packet_fault(struct scenario_reader *reader, yaml_node_t *const
 						  {NULL, 0}};
 
 	sim_document_word(&reader->document, values[PACKET], "packet", classes, &fault->classes);
-	scenario_read_rate(reader, values[RATE], &fault->rate);
+	scenario_read_share(reader, values[RATE], "rate", &fault->rate);
 	read_packets(reader, values[PACKETS], &fault->packets);
 	if (values[RATE] && values[PACKETS])
 		sim_fault_add(
@@ -174,6 +182,11 @@ void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
 {
 	yaml_node_t *values[KEYS];
 
+	*fault = (struct sim_fault_plan){.duration = ACM_NEVER,
+					 .classes = SIM_CLASS_REQUEST | SIM_CLASS_ANSWER,
+					 .rate = 1,
+					 .down = 0.5};
+
 	if (!sim_document_fields(&reader->document, map, "a fault", keys, KEYS, values))
 		return;
 	if (!values[KIND]) {
@@ -188,6 +201,11 @@ void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
 	scenario_read_links(reader, values[LINK], &fault->links);
 	scenario_read_duration(reader, values[FOR], "for", &fault->duration);
 	scenario_read_duration(reader, values[DELAY], "delay", &fault->delay);
+	scenario_read_duration(reader, values[PERIOD], "period", &fault->period);
+	scenario_read_share(reader, values[DOWN], "down", &fault->down);
+	if (values[PERIOD] && fault->period < PERIOD_LEAST)
+		sim_fault_add(reader->faults, sim_document_place(values[PERIOD]),
+			      "a period of at least 1us was expected");
 	fault->status = fault->kind == SIM_FAULT_JOIN_REFUSED ? 0x0200 : 0x0700;
 	read_packet_fault(reader, values, fault);
 	read_subnet_fault(reader, values, fault);
@@ -197,4 +215,31 @@ void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
 		sim_fault_add(reader->faults, sim_document_place(values[NODE]),
 			      "one host takes over as subnet manager, these are %u",
 			      fault->nodes.count);
+}
+
+int sim_fault_plan_parse(const struct sim_topology *topology, const char *text, size_t length,
+			 struct sim_fault_plan *plan, struct sim_errors *errors)
+{
+	struct sim_faults faults = {0};
+	struct scenario_reader reader = {
+		.faults = &faults, .topology = topology, .topology_name = topology->name};
+	int error;
+
+	memset(errors, 0, sizeof(*errors));
+	memset(plan, 0, sizeof(*plan));
+	if (sim_document_open(&reader.document, text, length, &faults)) {
+		scenario_read_fault(&reader, sim_document_root(&reader.document), plan);
+		sim_document_close(&reader.document);
+	}
+	error = sim_faults_report(&faults, "fault", errors);
+	if (error)
+		sim_fault_plan_free(plan);
+	return error;
+}
+
+void sim_fault_plan_free(struct sim_fault_plan *plan)
+{
+	free(plan->nodes.nodes);
+	free(plan->links.nodes);
+	plan->nodes = plan->links = (struct sim_nodes){0};
 }

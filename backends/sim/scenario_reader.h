@@ -9,7 +9,9 @@
 struct scenario_reader {
 	struct sim_document document;
 	struct sim_faults *faults;
-	struct sim_scenario *scenario;
+	struct sim_scenario *scenario;       /* NULL: one fault alone is read */
+	const struct sim_topology *topology; /* what names are looked up in ... */
+	const char *topology_name;           /* ... and what messages call it */
 };
 
 /* ---- values (scenario_values.c). A missing node (NULL) leaves the value and is no fault. ---- */
@@ -30,7 +32,9 @@ void scenario_read_yes_no(struct scenario_reader *reader, const yaml_node_t *nod
 			  bool *value);
 bool scenario_read_address(struct scenario_reader *reader, const yaml_node_t *node,
 			   const char *what, struct acm_address *address);
-void scenario_read_rate(struct scenario_reader *reader, const yaml_node_t *node, double *rate);
+/* Above 0, up to 1. */
+void scenario_read_share(struct scenario_reader *reader, const yaml_node_t *node, const char *what,
+			 double *share);
 
 /* ---- sections ---- */
 

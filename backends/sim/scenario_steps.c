@@ -75,8 +75,7 @@ static void check_targets(struct scenario_reader *reader, yaml_node_t *map,
 					[SIM_BY_IP6] = ACM_ADDRESS_IP6};
 
 	for (uint32_t i = 0; i < resolve->to.count && resolve->by <= SIM_BY_IP6; i++) {
-		const struct sim_node *node =
-			&reader->scenario->topology->nodes[resolve->to.nodes[i]];
+		const struct sim_node *node = &reader->topology->nodes[resolve->to.nodes[i]];
 		uint32_t have = 0;
 
 		for (uint32_t j = 0; j < node->address_count; j++)
@@ -88,7 +87,7 @@ static void check_targets(struct scenario_reader *reader, yaml_node_t *map,
 			      resolve->by == SIM_BY_NAME ? "name"
 			      : resolve->by == SIM_BY_IP ? "IPv4 address"
 							 : "IPv6 address",
-			      reader->scenario->topology_path);
+			      reader->topology_name);
 		return;
 	}
 }
@@ -308,9 +307,6 @@ static void read_step(struct scenario_reader *reader, yaml_node_t *map, uint64_t
 		.at = previous,
 		.resolve = {.times = 1, .cancel_after = ACM_NEVER},
 		.expect = {.within = ACM_NEVER, .node = SIM_NONE},
-		.fault = {.duration = ACM_NEVER,
-			  .classes = SIM_CLASS_REQUEST | SIM_CLASS_ANSWER,
-			  .rate = 1},
 	};
 	if (!sim_document_fields(&reader->document, map, "a step", keys, STEP_KEYS, values))
 		return;

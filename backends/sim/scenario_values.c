@@ -82,7 +82,7 @@ static bool read_nodes(struct scenario_reader *reader, const yaml_node_t *scalar
 	if (!nodes->nodes)
 		reader->faults->no_memory = true;
 	for (uint32_t i = 0; nodes->nodes && i < names.count && good; i++) {
-		uint32_t node = sim_topology_find(reader->scenario->topology, names.names[i]);
+		uint32_t node = sim_topology_find(reader->topology, names.names[i]);
 
 		good = node != SIM_NONE;
 		if (good)
@@ -90,7 +90,7 @@ static bool read_nodes(struct scenario_reader *reader, const yaml_node_t *scalar
 		else
 			sim_fault_add(reader->faults, sim_document_place_in(scalar, offset),
 				      "there is no node '%s', %s was expected to name nodes of %s",
-				      names.names[i], what, reader->scenario->topology_path);
+				      names.names[i], what, reader->topology_name);
 	}
 	good = good && nodes->nodes;
 	hostlist_free(&names);
@@ -104,7 +104,7 @@ static bool read_nodes(struct scenario_reader *reader, const yaml_node_t *scalar
 void scenario_read_hosts(struct scenario_reader *reader, const yaml_node_t *node, const char *what,
 			 struct sim_nodes *nodes)
 {
-	const struct sim_topology *topology = reader->scenario->topology;
+	const struct sim_topology *topology = reader->topology;
 	const char *text = node ? sim_document_text(&reader->document, node, what) : NULL;
 
 	if (!text)
@@ -150,7 +150,7 @@ static bool joins(const struct sim_link *link, const struct sim_nodes *left,
 void scenario_read_links(struct scenario_reader *reader, const yaml_node_t *node,
 			 struct sim_nodes *links)
 {
-	const struct sim_topology *topology = reader->scenario->topology;
+	const struct sim_topology *topology = reader->topology;
 	const char *text = node ? sim_document_text(&reader->document, node, "link") : NULL;
 	const char *arrow = text ? strstr(text, " -- ") : NULL;
 	struct sim_nodes left = {0}, right = {0};
@@ -173,7 +173,7 @@ void scenario_read_links(struct scenario_reader *reader, const yaml_node_t *node
 	if (good && !links->count)
 		sim_fault_add(reader->faults, sim_document_place(node),
 			      "there is no link '%s', one of %s was expected", text,
-			      reader->scenario->topology_path);
+			      reader->topology_name);
 	free(left.nodes);
 	free(right.nodes);
 }
@@ -238,18 +238,19 @@ bool scenario_read_address(struct scenario_reader *reader, const yaml_node_t *no
 	return false;
 }
 
-void scenario_read_rate(struct scenario_reader *reader, const yaml_node_t *node, double *rate)
+void scenario_read_share(struct scenario_reader *reader, const yaml_node_t *node, const char *what,
+			 double *share)
 {
-	const char *text = node ? sim_document_text(&reader->document, node, "rate") : NULL;
+	const char *text = node ? sim_document_text(&reader->document, node, what) : NULL;
 	char *end;
 
 	if (!text)
 		return;
-	*rate = text[strspn(text, "0123456789.")] || !strpbrk(text, "0123456789")
-			? 2
-			: strtod(text, &end);
-	if (!(*rate > 0 && *rate <= 1))
+	*share = text[strspn(text, "0123456789.")] || !strpbrk(text, "0123456789")
+			 ? 2
+			 : strtod(text, &end);
+	if (!(*share > 0 && *share <= 1))
 		sim_fault_add(reader->faults, sim_document_place(node),
-			      "rate is '%s', a share above 0 up to 1 was expected, such as 0.1",
+			      "%s is '%s', a share above 0 up to 1 was expected, such as 0.1", what,
 			      text);
 }

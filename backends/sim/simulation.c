@@ -13,10 +13,8 @@
 #define READY_MOST (120 * ACM_NSEC_PER_SEC)
 /* Under ibsim only the tables tell: no change for so long. */
 #define SETTLE_TIME (500 * ACM_NSEC_PER_MSEC)
-/* Of a client in a random run that goes away before all tries are over. */
-#define DRAWN_PATIENCE (20 * ACM_NSEC_PER_MSEC)
-#define EVENTS_MOST    UINT64_C(200000000)
-#define TURNS_MOST     1000000u /* at one time */
+#define EVENTS_MOST UINT64_C(200000000)
+#define TURNS_MOST  1000000u /* at one time */
 
 /* ---- what the parts share ---- */
 
@@ -169,22 +167,6 @@ static void begin_step(struct simulation *simulation, uint32_t step)
 	}
 }
 
-static void ask_drawn(struct simulation *simulation, uint32_t drawn)
-{
-	const struct sim_topology *topology = simulation->topology;
-	uint32_t from = drawn % topology->host_count;
-	uint32_t to = drawn / topology->host_count % topology->host_count;
-	uint32_t request = simulation->asked_count;
-
-	if (simulation_ask_pair(simulation, topology->switch_count + from,
-				topology->switch_count + to) &&
-	    (drawn >> 24) % 4 == 0) /* a client that does not wait */
-		simulation_schedule(simulation,
-				    (struct sim_due){.time = simulation->now + DRAWN_PATIENCE,
-						     .kind = SIM_DUE_CANCEL,
-						     .index = request});
-}
-
 static void do_due(struct simulation *simulation)
 {
 	while (!simulation->error && simulation->due_count &&
@@ -205,7 +187,7 @@ static void do_due(struct simulation *simulation)
 			simulation_apply(simulation, due.plan);
 			break;
 		case SIM_DUE_DRAWN:
-			ask_drawn(simulation, due.index);
+			simulation_ask_drawn(simulation, due.index);
 			break;
 		}
 	}
@@ -217,7 +199,10 @@ static void settle(struct simulation *simulation)
 	uint32_t turns = 0;
 
 	do {
-		simulation->error = sim_fabric_process(simulation->fabric, simulation->now);
+		simulation->error =
+			sim_fabric_faults_process(&simulation->fabric_faults, simulation->now);
+		if (!simulation->error)
+			simulation->error = sim_fabric_process(simulation->fabric, simulation->now);
 		if (!simulation->error)
 			simulation->error =
 				sim_population_run(simulation->population, simulation->now);
@@ -328,6 +313,7 @@ static uint64_t next_time(struct simulation *simulation)
 	uint64_t next = earliest(sim_fabric_deadline(simulation->fabric),
 				 sim_population_deadline(simulation->population));
 
+	next = earliest(next, sim_fabric_faults_deadline(&simulation->fabric_faults));
 	next = earliest(next, simulation_request_deadline(simulation));
 	if (simulation->due_count)
 		next = earliest(next, simulation->due[simulation->due_count - 1].time);
@@ -427,11 +413,12 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 	simulation->hosts = calloc(topology->node_count, sizeof(*simulation->hosts));
 	simulation->progress =
 		calloc(simulation->scenario->step_count + 1, sizeof(*simulation->progress));
-	simulation->link_down = calloc(topology->link_count + 1, sizeof(bool));
-	simulation->sm = topology->sm;
-	if (!simulation->hosts || !simulation->progress || !simulation->link_down)
+	if (!simulation->hosts || !simulation->progress)
 		return -ENOMEM;
 	error = sim_invariants_init(&simulation->invariants, topology);
+	if (!error)
+		error = sim_fabric_faults_init(&simulation->fabric_faults, topology,
+					       simulation->options->seed);
 	if (error)
 		return error;
 	error = simulation_make_fabric(simulation, why, size);
@@ -441,9 +428,6 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 	simulation->invariants.control = simulation->control;
 	simulation->invariants.broken = tell_broken;
 	simulation->invariants.context = simulation;
-	simulation->packet_faults.seed = sim_mix(simulation->options->seed ^ UINT64_C(0x9ac4e7));
-	sim_fabric_set_meddle(simulation->fabric, sim_packet_faults_meddle,
-			      &simulation->packet_faults);
 	error = sim_population_create(topology, simulation->fabric, &simulation->population);
 	if (error)
 		return error;
@@ -486,14 +470,11 @@ static void tear_down(struct simulation *simulation)
 		sim_population_destroy(simulation->population);
 	if (simulation->fabric)
 		sim_fabric_destroy(simulation->fabric);
-	sim_packet_faults_free(&simulation->packet_faults);
+	sim_fabric_faults_free(&simulation->fabric_faults);
 	sim_invariants_free(&simulation->invariants);
-	for (uint32_t i = 0; i < simulation->drawn_count; i++) {
-		free(simulation->drawn[i].nodes.nodes);
-		free(simulation->drawn[i].links.nodes);
-	}
+	for (uint32_t i = 0; i < simulation->drawn_count; i++)
+		sim_fault_plan_free(&simulation->drawn[i]);
 	free(simulation->drawn);
-	free(simulation->sa_faults);
 	free(simulation->due);
 	free(simulation->asked);
 	free(simulation->searches);
@@ -501,7 +482,6 @@ static void tear_down(struct simulation *simulation)
 	free(simulation->targets);
 	free(simulation->pairs);
 	free(simulation->progress);
-	free(simulation->link_down);
 	free(simulation->hosts);
 }
 

@@ -8,14 +8,12 @@
 #define ACMITE_SIM_SIMULATION_H
 
 #include <stdio.h>
-#include "scenario.h"
+#include "fabric_faults.h"
 #include "sightings.h"
-
-enum sim_simulation_control { SIM_UNDER_BUILTIN, SIM_UNDER_IBSIM };
 
 struct sim_run_options {
 	uint64_t seed;
-	enum sim_simulation_control control;
+	enum sim_control_kind control;
 	FILE *trace;   /* all trace events, and where a rule breaks, a line each; NULL: none */
 	bool hash;     /* fill in trace_hash, which takes time */
 	int cancel_fd; /* readable: give up; -1: none */

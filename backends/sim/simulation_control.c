@@ -29,12 +29,16 @@ int simulation_make_fabric(struct simulation *simulation, char *why, size_t size
 		return error;
 	snprintf(why, size, "out of memory");
 	judged = simulation->control;
-	error = sim_sa_faults_create(simulation->control, simulation_judge, simulation, &judged);
-
+	error = sim_sa_faults_create(simulation->control, sim_fabric_faults_judge,
+				     &simulation->fabric_faults, &judged);
 	if (!error)
 		error = sim_fabric_create(simulation->topology, judged, simulation->options->seed,
 					  &simulation->fabric);
-	if (error)
+	if (error) {
 		judged->ops->destroy(judged);
-	return error;
+		return error;
+	}
+	sim_fabric_faults_use(&simulation->fabric_faults, simulation->control,
+			      simulation->options->control, simulation->fabric);
+	return 0;
 }

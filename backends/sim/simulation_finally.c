@@ -31,8 +31,8 @@ static bool mark_connected(const struct simulation *simulation, bool *connected)
 
 	if (!queue)
 		return false;
-	connected[simulation->sm] = true;
-	queue[count++] = simulation->sm;
+	connected[simulation->fabric_faults.sm] = true;
+	queue[count++] = simulation->fabric_faults.sm;
 	for (uint32_t next = 0; next < count; next++) {
 		const struct sim_node *node = &topology->nodes[queue[next]];
 
@@ -40,7 +40,7 @@ static bool mark_connected(const struct simulation *simulation, bool *connected)
 			const struct sim_port *port = &node->ports[i];
 
 			if (port->peer == SIM_NONE || connected[port->peer] ||
-			    simulation->link_down[port->link])
+			    simulation->fabric_faults.link_down[port->link])
 				continue;
 			connected[port->peer] = true;
 			queue[count++] = port->peer;

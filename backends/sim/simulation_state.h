@@ -4,11 +4,9 @@
 #define ACMITE_SIM_SIMULATION_STATE_H
 
 #include "builtin_control.h"
-#include "fabric.h"
+#include "fabric_faults.h"
 #include "invariants.h"
-#include "packet_faults.h"
 #include "population.h"
-#include "sa_faults.h"
 #include "simulation.h"
 
 struct simulation;
@@ -108,15 +106,11 @@ struct simulation {
 	struct sim_deferred *deferred;
 	uint32_t deferred_count, deferred_room;
 	/* faults */
-	struct sim_packet_faults packet_faults;
-	const struct sim_fault_plan **sa_faults; /* in force */
-	uint32_t sa_fault_count, sa_fault_room;
+	struct sim_fabric_faults fabric_faults;
 	struct sim_fault_plan *drawn; /* random faults */
 	uint32_t drawn_count;
 	uint64_t workload_key;
 	bool fault_skipped;
-	bool *link_down; /* by link: cut by a fault, now */
-	uint32_t sm;     /* node of the subnet manager */
 	/* finally */
 	bool in_finally, finally_done;
 	uint64_t finally_end;
@@ -177,9 +171,11 @@ void simulation_fault_step(struct simulation *simulation, uint32_t step);
 void simulation_apply(struct simulation *simulation, const struct sim_fault_plan *plan);
 void simulation_undo(struct simulation *simulation, const struct sim_fault_plan *plan);
 int simulation_add_host(struct simulation *simulation, uint32_t node);
-void simulation_judge(void *context, const struct sim_sa_query *query,
-		      struct sim_sa_verdict *verdict);
+
+/* simulation_draw.c */
+/* Schedules random faults, and requests to meet them. */
 void simulation_draw_faults(struct simulation *simulation);
+void simulation_ask_drawn(struct simulation *simulation, uint32_t drawn);
 
 /* simulation_sightings.c */
 void simulation_note_sightings(struct simulation *simulation);

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "fabric_faults.h"
+
+#include <acmite/sa.h>
+#include <acmite/wire.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "builtin_control.h"
+#include "ibsim_control.h"
+#include "wiring.h"
+
+#define MAD_STATUS_BUSY 0x0001
+#define TWICE_GAP       (20 * ACM_NSEC_PER_USEC)
+
+struct sim_flapping {
+	const struct sim_fault_plan *plan;
+	bool down;
+	uint64_t next; /* when that changes */
+};
+
+int sim_fabric_faults_init(struct sim_fabric_faults *faults, const struct sim_topology *topology,
+			   uint64_t seed)
+{
+	*faults = (struct sim_fabric_faults){
+		.topology = topology,
+		.sm = topology->sm,
+		.packets = {.seed = sim_mix(seed ^ UINT64_C(0x9ac4e7))},
+		.link_down = calloc((size_t)topology->link_count + 1, sizeof(bool))};
+	return faults->link_down ? 0 : -ENOMEM;
+}
+
+void sim_fabric_faults_free(struct sim_fabric_faults *faults)
+{
+	sim_packet_faults_free(&faults->packets);
+	free(faults->sa);
+	free(faults->flapping);
+	free(faults->link_down);
+	*faults = (struct sim_fabric_faults){0};
+}
+
+void sim_fabric_faults_use(struct sim_fabric_faults *faults, struct sim_control *control,
+			   enum sim_control_kind kind, struct sim_fabric *fabric)
+{
+	faults->control = control;
+	faults->control_kind = kind;
+	faults->fabric = fabric;
+	sim_fabric_set_meddle(fabric, sim_packet_faults_meddle, &faults->packets);
+}
+
+/* ---- links ---- */
+
+static int set_link(struct sim_fabric_faults *faults, uint32_t index, bool up)
+{
+	const struct sim_link *link = &faults->topology->links[index];
+	bool ibsim = faults->control_kind == SIM_UNDER_IBSIM;
+	uint32_t node = link->node[0];
+	uint8_t port = link->port[0];
+	int error;
+
+	if (up)
+		error = sim_fabric_mend_link(faults->fabric, node, port);
+	else
+		error = sim_fabric_cut_link(faults->fabric, node, port);
+	if (error)
+		return error;
+	faults->link_down[index] = !up;
+	if (ibsim)
+		return up ? sim_ibsim_relink(faults->control, node, port)
+			  : sim_ibsim_unlink(faults->control, node, port);
+	return up ? sim_builtin_mend_link(faults->control, node, port)
+		  : sim_builtin_cut_link(faults->control, node, port);
+}
+
+static int set_links(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan, bool up)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < plan->links.count && !error; i++)
+		error = set_link(faults, plan->links.nodes[i], up);
+	return error;
+}
+
+static int set_link_loss(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
+			 double rate)
+{
+	struct sim_loss loss = {.mask = rate > 0 ? plan->packets : 0,
+				.rate = plan->packets ? 0 : rate};
+	int error = 0;
+
+	for (uint32_t i = 0; i < 2 * plan->links.count && !error; i++) {
+		const struct sim_link *link = &faults->topology->links[plan->links.nodes[i / 2]];
+
+		error = sim_fabric_set_loss(faults->fabric, link->node[i % 2], link->port[i % 2],
+					    &loss);
+	}
+	return error;
+}
+
+/* ---- links that go up and down ---- */
+
+static uint64_t time_down(const struct sim_fault_plan *plan)
+{
+	return (uint64_t)((double)plan->period * plan->down);
+}
+
+static int begin_flapping(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
+			  uint64_t now)
+{
+	uint32_t room = 2 * faults->flapping_room + 4;
+	struct sim_flapping *larger;
+
+	if (faults->flapping_count == faults->flapping_room) {
+		larger = reallocarray(faults->flapping, room, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		faults->flapping = larger;
+		faults->flapping_room = room;
+	}
+	faults->flapping[faults->flapping_count++] =
+		(struct sim_flapping){.plan = plan, .down = true, .next = now + time_down(plan)};
+	return set_links(faults, plan, false);
+}
+
+static int end_flapping(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < faults->flapping_count; i++) {
+		if (faults->flapping[i].plan != plan)
+			faults->flapping[kept++] = faults->flapping[i];
+	}
+	faults->flapping_count = kept;
+	return set_links(faults, plan, true);
+}
+
+uint64_t sim_fabric_faults_deadline(const struct sim_fabric_faults *faults)
+{
+	uint64_t deadline = ACM_NEVER;
+
+	for (uint32_t i = 0; i < faults->flapping_count; i++) {
+		if (faults->flapping[i].next < deadline)
+			deadline = faults->flapping[i].next;
+	}
+	return deadline;
+}
+
+int sim_fabric_faults_process(struct sim_fabric_faults *faults, uint64_t now)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < faults->flapping_count && !error; i++) {
+		struct sim_flapping *flapping = &faults->flapping[i];
+		const struct sim_fault_plan *plan = flapping->plan;
+
+		if (flapping->next > now)
+			continue;
+		/* From now, not from when it was due: a real clock that is late must not make the
+		 * link go up and down at one time. */
+		flapping->down = !flapping->down;
+		flapping->next =
+			now + (flapping->down ? time_down(plan) : plan->period - time_down(plan));
+		error = set_links(faults, plan, !flapping->down);
+	}
+	return error;
+}
+
+/* ---- the SA ---- */
+
+static bool is_from(const struct sim_fault_plan *plan, uint32_t node)
+{
+	for (uint32_t i = 0; i < plan->nodes.count; i++) {
+		if (plan->nodes.nodes[i] == node)
+			return true;
+	}
+	return !plan->nodes.count;
+}
+
+static bool is_join(const struct sim_sa_query *query)
+{
+	struct acm_sa_request request;
+
+	return !acm_sa_decode_request(query->mad, ACM_MAD_LENGTH, &request) &&
+	       request.attribute == ACM_SA_ATTRIBUTE_MCMEMBER &&
+	       request.method == ACM_SA_METHOD_SET;
+}
+
+static void refuse(struct sim_sa_verdict *verdict, uint16_t status)
+{
+	verdict->fate = SIM_SA_REFUSED;
+	verdict->status = status;
+}
+
+void sim_fabric_faults_judge(void *context, const struct sim_sa_query *query,
+			     struct sim_sa_verdict *verdict)
+{
+	const struct sim_fabric_faults *faults = context;
+
+	for (uint32_t i = 0; i < faults->sa_count; i++) {
+		const struct sim_fault_plan *plan = faults->sa[i];
+
+		if (!is_from(plan, query->port.node))
+			continue;
+		if (plan->kind == SIM_FAULT_SA_SILENT) {
+			verdict->fate = SIM_SA_LOST;
+			return;
+		}
+		if (plan->kind == SIM_FAULT_SA_SLOW) {
+			verdict->delay += plan->delay;
+		} else if (plan->kind == SIM_FAULT_SA_BUSY) {
+			refuse(verdict, MAD_STATUS_BUSY);
+		} else if (plan->kind == SIM_FAULT_SA_TWICE) {
+			verdict->twice = true;
+			verdict->twice_gap = TWICE_GAP;
+		} else if (is_join(query) == (plan->kind == SIM_FAULT_JOIN_REFUSED)) {
+			refuse(verdict, plan->status);
+		}
+	}
+}
+
+static int add_sa_fault(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
+{
+	uint32_t room = 2 * faults->sa_room + 4;
+	const struct sim_fault_plan **larger;
+
+	if (faults->control_kind == SIM_UNDER_IBSIM)
+		return sim_ibsim_suspend_opensm(faults->control);
+	if (faults->sa_count == faults->sa_room) {
+		larger = reallocarray(faults->sa, room, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		faults->sa = larger;
+		faults->sa_room = room;
+	}
+	faults->sa[faults->sa_count++] = plan;
+	return 0;
+}
+
+static int remove_sa_fault(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
+{
+	uint32_t kept = 0;
+
+	if (faults->control_kind == SIM_UNDER_IBSIM)
+		return sim_ibsim_resume_opensm(faults->control);
+	for (uint32_t i = 0; i < faults->sa_count; i++) {
+		if (faults->sa[i] != plan)
+			faults->sa[kept++] = faults->sa[i];
+	}
+	faults->sa_count = kept;
+	return 0;
+}
+
+/* ---- the subnet ---- */
+
+static int lose_groups(struct sim_fabric_faults *faults)
+{
+	const struct sim_subnet *subnet = sim_builtin_subnet(faults->control);
+	uint8_t rate, mtu;
+	int error = 0;
+
+	for (uint32_t i = sim_subnet_group_count(subnet); i-- > 0 && !error;) {
+		struct acm_mcmember record = sim_subnet_group(subnet, i)->record;
+
+		if (acm_group_parse(&record.mgid, record.pkey, &rate, &mtu))
+			error = sim_builtin_drop_group(faults->control, &record.mgid);
+	}
+	return error;
+}
+
+/* The first two ACM groups, of those that there are, become one for the switches. */
+static int share_mlid(struct sim_fabric_faults *faults, char *why, size_t size)
+{
+	const struct sim_subnet *subnet = sim_builtin_subnet(faults->control);
+	struct acm_gid first = {0};
+	bool have_first = false;
+	uint8_t rate, mtu;
+
+	for (uint32_t i = 0; i < sim_subnet_group_count(subnet); i++) {
+		struct acm_mcmember record = sim_subnet_group(subnet, i)->record;
+
+		if (!acm_group_parse(&record.mgid, record.pkey, &rate, &mtu))
+			continue;
+		if (have_first)
+			return sim_builtin_share_mlid(faults->control, &first, &record.mgid);
+		first = record.mgid;
+		have_first = true;
+	}
+	snprintf(why, size, "there are no two ACM groups that could share an MLID");
+	return -ENOENT;
+}
+
+static int set_memberships(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < plan->nodes.count && !error; i++) {
+		struct sim_port_ref port = {.node = plan->nodes.nodes[i], .port = 1};
+
+		error = sim_builtin_set_membership(faults->control, port, plan->pkey,
+						   (enum sim_membership)plan->membership);
+	}
+	return error;
+}
+
+static int fail_over(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
+{
+	faults->sm = plan->nodes.nodes[0];
+	return sim_builtin_fail_over(faults->control, faults->sm,
+				     plan->lids_reassigned ? SIM_LIDS_REASSIGNED : SIM_LIDS_KEPT);
+}
+
+/* ---- all ---- */
+
+bool sim_fault_is_of_nodes(enum sim_fault_kind kind)
+{
+	return kind <= SIM_FAULT_DISCLAIM;
+}
+
+bool sim_fault_is_possible(const struct sim_fault_plan *plan, enum sim_control_kind kind)
+{
+	return kind == SIM_UNDER_BUILTIN || plan->kind <= SIM_FAULT_CORRUPTION ||
+	       (plan->kind == SIM_FAULT_SA_SILENT && !plan->nodes.count);
+}
+
+static int begin(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan, uint64_t now,
+		 char *why, size_t size)
+{
+	switch (plan->kind) {
+	case SIM_FAULT_LINK_DOWN:
+	case SIM_FAULT_LINK_UP:
+		return set_links(faults, plan, plan->kind == SIM_FAULT_LINK_UP);
+	case SIM_FAULT_LINK_FLAPPING:
+		return begin_flapping(faults, plan, now);
+	case SIM_FAULT_LOSS:
+		if (plan->links.count)
+			return set_link_loss(faults, plan, plan->rate);
+		return sim_packet_faults_add(&faults->packets, plan);
+	case SIM_FAULT_DUPLICATION:
+	case SIM_FAULT_DELAY:
+	case SIM_FAULT_REORDERING:
+	case SIM_FAULT_CORRUPTION:
+		return sim_packet_faults_add(&faults->packets, plan);
+	case SIM_FAULT_SA_SILENT:
+	case SIM_FAULT_SA_SLOW:
+	case SIM_FAULT_SA_BUSY:
+	case SIM_FAULT_SA_ERROR:
+	case SIM_FAULT_SA_TWICE:
+	case SIM_FAULT_JOIN_REFUSED:
+		return add_sa_fault(faults, plan);
+	case SIM_FAULT_SM_FAIL_OVER:
+		return fail_over(faults, plan);
+	case SIM_FAULT_GROUPS_LOST:
+		return lose_groups(faults);
+	case SIM_FAULT_MLID_SHARED:
+		return share_mlid(faults, why, size);
+	case SIM_FAULT_TREE_DELAY:
+		sim_builtin_set_tree_delay(faults->control, plan->delay);
+		return 0;
+	case SIM_FAULT_PKEY:
+		return set_memberships(faults, plan);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int finish(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
+{
+	struct sim_subnet_options defaults;
+
+	switch (plan->kind) {
+	case SIM_FAULT_LINK_DOWN:
+		return set_links(faults, plan, true);
+	case SIM_FAULT_LINK_FLAPPING:
+		return end_flapping(faults, plan);
+	case SIM_FAULT_LOSS:
+		if (plan->links.count)
+			return set_link_loss(faults, plan, 0);
+		sim_packet_faults_remove(&faults->packets, plan);
+		return 0;
+	case SIM_FAULT_DUPLICATION:
+	case SIM_FAULT_DELAY:
+	case SIM_FAULT_REORDERING:
+	case SIM_FAULT_CORRUPTION:
+		sim_packet_faults_remove(&faults->packets, plan);
+		return 0;
+	case SIM_FAULT_SA_SILENT:
+	case SIM_FAULT_SA_SLOW:
+	case SIM_FAULT_SA_BUSY:
+	case SIM_FAULT_SA_ERROR:
+	case SIM_FAULT_SA_TWICE:
+	case SIM_FAULT_JOIN_REFUSED:
+		return remove_sa_fault(faults, plan);
+	case SIM_FAULT_TREE_DELAY:
+		sim_subnet_options_default(&defaults);
+		sim_builtin_set_tree_delay(faults->control, defaults.tree_delay);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int explain(int error, const struct sim_fault_plan *plan, char *why, size_t size)
+{
+	if (error && size && !why[0])
+		snprintf(why, size, "the fault %s cannot be brought about: %s",
+			 sim_fault_kind_name(plan->kind), strerror(-error));
+	return error;
+}
+
+int sim_fabric_faults_apply(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
+			    uint64_t now, char *why, size_t size)
+{
+	if (size)
+		why[0] = '\0';
+	if (sim_fault_is_of_nodes(plan->kind)) {
+		snprintf(why, size, "the fault %s concerns what runs on nodes, not the fabric",
+			 sim_fault_kind_name(plan->kind));
+		return -EINVAL;
+	}
+	if (!sim_fault_is_possible(plan, faults->control_kind)) {
+		snprintf(why, size, "the fault %s cannot be brought about under ibsim",
+			 sim_fault_kind_name(plan->kind));
+		return -ENOTSUP;
+	}
+	return explain(begin(faults, plan, now, why, size), plan, why, size);
+}
+
+int sim_fabric_faults_undo(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
+			   char *why, size_t size)
+{
+	if (size)
+		why[0] = '\0';
+	return explain(finish(faults, plan), plan, why, size);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One fault, read from a text against a topology, without a scenario around it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "scenario.h"
+
+static struct sim_topology *topology;
+
+static int load(void **state)
+{
+	struct sim_errors errors;
+
+	(void)state;
+	return sim_topology_load(SOURCE_DIR "/topologies/two-tier.yaml", &topology, &errors);
+}
+
+static int unload(void **state)
+{
+	(void)state;
+	sim_topology_free(topology);
+	return 0;
+}
+
+static struct sim_fault_plan parse(const char *text)
+{
+	struct sim_fault_plan plan;
+	struct sim_errors errors;
+
+	if (sim_fault_plan_parse(topology, text, strlen(text), &plan, &errors))
+		fail_msg("%s", errors.count ? errors.lines[0] : "no memory");
+	return plan;
+}
+
+/* It has exactly this one fault. */
+static void refuse(const char *text, const char *what)
+{
+	struct sim_fault_plan plan;
+	struct sim_errors errors;
+
+	assert_int_equal(sim_fault_plan_parse(topology, text, strlen(text), &plan, &errors),
+			 -EINVAL);
+	assert_int_equal(errors.count, 1);
+	if (!strstr(errors.lines[0], what))
+		fail_msg("not '%s' but: %s", what, errors.lines[0]);
+	assert_null(plan.nodes.nodes);
+	sim_errors_free(&errors);
+}
+
+static void one_fault_needs_no_scenario(void **state)
+{
+	struct sim_fault_plan plan = parse("{ kind: link_down, link: leaf1 -- spine1, for: 2s }");
+
+	(void)state;
+	assert_int_equal(plan.kind, SIM_FAULT_LINK_DOWN);
+	assert_int_equal(plan.links.count, 1);
+	assert_int_equal(plan.duration, 2 * ACM_NSEC_PER_SEC);
+	sim_fault_plan_free(&plan);
+	plan = parse("kind: stop\nnode: node[01-03]\n");
+	assert_int_equal(plan.nodes.count, 3);
+	assert_int_equal(plan.nodes.nodes[0], sim_topology_find(topology, "node01"));
+	assert_int_equal(plan.duration, ACM_NEVER);
+	sim_fault_plan_free(&plan);
+}
+
+static void what_is_wrong_is_told_with_its_place(void **state)
+{
+	(void)state;
+	refuse("{ kind: stop, node: node99 }", "fault:1:21: there is no node 'node99'");
+	refuse("{ kind: stop, node: node99 }", "nodes of two-tier");
+	refuse("{ kind: storm }", "there is no fault of kind 'storm'");
+	refuse("stop", "fault:1:1:");
+	refuse("{ kind: stop", "fault:");
+	refuse("", "fault:");
+}
+
+static void a_flapping_link_has_a_period(void **state)
+{
+	struct sim_fault_plan plan =
+		parse("{ kind: link_flapping, link: node02, period: 40ms, down: 0.25 }");
+
+	(void)state;
+	assert_int_equal(plan.period, 40 * ACM_NSEC_PER_MSEC);
+	assert_true(plan.down == 0.25);
+	sim_fault_plan_free(&plan);
+	refuse("{ kind: link_flapping, link: node02 }", "has no 'period'");
+	refuse("{ kind: link_flapping, link: node02, period: 10ns }", "at least 1us");
+	refuse("{ kind: link_flapping, link: node02, period: 1s, down: 1.5 }",
+	       "down is '1.5', a share above 0 up to 1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_fault_needs_no_scenario),
+		cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+		cmocka_unit_test(a_flapping_link_has_a_period),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}
