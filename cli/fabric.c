@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+#include "fabric_exec.h"
 #include "fabric_opensm.h"
 #include "topology.h"
 #include "topology_import.h"
@@ -17,6 +18,7 @@ static const char usage[] =
 	"Usage: acmite fabric check [--json] [--against-opensm] FILE...\n"
 	"       acmite fabric export --format yaml|ibsim|dot|json FILE\n"
 	"       acmite fabric import FILE\n"
+	"       acmite fabric exec --fabric PATH --node NAME [--] COMMAND [ARGUMENT...]\n"
 	"\n"
 	"check   says what is in each topology file, or everything that is wrong with it\n"
 	"        with --against-opensm, starts OpenSM on ibsim for it too, and says where the\n"
@@ -25,6 +27,8 @@ static const char usage[] =
 	"        port is named, ibsim's netlist, Graphviz, or JSON\n"
 	"import  reads what ibnetdiscover prints of a fabric, or a netlist of ibsim's, and\n"
 	"        writes it as a topology file\n"
+	"exec    runs a program built for hardware on a node of a served fabric; exec --help\n"
+	"        tells more\n"
 	"\n"
 	"  -f, --format FORMAT  what to write\n"
 	"  -j, --json           report as JSON\n"
@@ -321,6 +325,8 @@ int acmite_fabric_main(int argc, char **argv)
 	struct arguments arguments = {0};
 	const char *command;
 
+	if (argc > 1 && !strcmp(argv[1], "exec"))
+		return acmite_fabric_exec(argc - 1, argv + 1);
 	if (parse_arguments(argc, argv, &arguments))
 		return EXIT_USAGE;
 	if (arguments.help) {
@@ -329,13 +335,13 @@ int acmite_fabric_main(int argc, char **argv)
 	}
 	command = argv[optind];
 	if (!command)
-		return usage_error("check, export or import was expected", "");
+		return usage_error("check, export, import or exec was expected", "");
 	if (!strcmp(command, "check"))
 		return run_check(argv + optind + 1, &arguments);
 	if (!strcmp(command, "import"))
 		return import_file(argv + optind + 1);
 	if (strcmp(command, "export"))
-		return usage_error("check, export or import was expected, not ", command);
+		return usage_error("check, export, import or exec was expected, not ", command);
 	if (arguments.against_opensm)
 		return usage_error("export has no --against-opensm", "");
 	if (arguments.json)

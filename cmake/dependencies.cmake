@@ -24,6 +24,7 @@ pkg_check_modules(IBVERBS IMPORTED_TARGET GLOBAL libibverbs)
 pkg_check_modules(IBUMAD IMPORTED_TARGET GLOBAL libibumad)
 if(NOT IBVERBS_FOUND OR NOT IBUMAD_FOUND)
 	message(STATUS "rdma-core's development files are not here: left out are the "
-		"verbs backend (libibverbs-dev, libibumad-dev; ./ci/setup installs them) and the test of "
+		"verbs backend, the library by which acmite fabric exec runs programs built for hardware "
+		"(libibverbs-dev, libibumad-dev; ./ci/setup installs them) and the test of "
 		"include/infiniband/acm.h against the distribution's header")
 endif()

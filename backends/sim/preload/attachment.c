@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "attachment.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "async_events.h"
+#include "attach_environment.h"
+#include "call.h"
+#include "completion_queue.h"
+#include "device.h"
+#include "port_changes.h"
+#include "queue_pair.h"
+#include "umad_agents.h"
+#include "umad_transactions.h"
+
+#define PATIENCE_S 30 /* for a reply of the server */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Thread_local int cancel_state;
+static struct preload_attachment *current;
+
+/* ---- the lock ---- */
+
+static void make_condition(void)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+/* A child has neither the thread nor a right to the connection. */
+static void leave_to_parent(void)
+{
+	struct preload_attachment *attachment = current;
+
+	pthread_mutex_init(&lock, NULL);
+	make_condition();
+	if (attachment && !attachment->lost) {
+		attachment->lost = true;
+		close(attachment->socket);
+		preload_async_end_all(attachment, EIO);
+		preload_umad_end_all(attachment, ENODEV);
+	}
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
+static void prepare_process(void)
+{
+	make_condition();
+	pthread_atfork(preload_lock, preload_unlock, leave_to_parent);
+}
+
+void preload_lock(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&lock);
+	cancel_state = state;
+}
+
+void preload_unlock(void)
+{
+	int state = cancel_state;
+
+	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, NULL);
+}
+
+void preload_wait_for_change(void)
+{
+	pthread_once(&once, prepare_process);
+	pthread_cond_wait(&changed, &lock);
+}
+
+void preload_changed(void)
+{
+	pthread_cond_broadcast(&changed);
+}
+
+/* ---- losing the server ---- */
+
+static void lose(struct preload_attachment *attachment)
+{
+	if (attachment->lost)
+		return;
+	attachment->lost = true;
+	shutdown(attachment->socket, SHUT_RDWR); /* the thread closes it */
+	preload_complain("the fabric server has gone away; the device is lost");
+	preload_queue_pairs_fail(attachment);
+	preload_async_raise(attachment, IBV_EVENT_DEVICE_FATAL, 0);
+	preload_async_end_all(attachment, EIO);
+	preload_umad_end_all(attachment, ENODEV);
+	preload_umad_wake_all(attachment);
+	preload_changed();
+}
+
+/* ---- what the server says ---- */
+
+static void answer(struct preload_attachment *attachment, uint64_t key, int status, uint32_t qpn)
+{
+	struct preload_reply *reply = attachment->replies;
+
+	while (reply && (reply->type != attachment->received.header.type || reply->key != key))
+		reply = reply->next;
+	if (!reply)
+		return;
+	reply->done = true;
+	reply->status = status;
+	reply->qpn = qpn;
+	preload_changed();
+}
+
+static void dispatch(struct preload_attachment *attachment)
+{
+	const union sim_attach_message *message = &attachment->received;
+
+	switch (message->header.type) {
+	case SIM_ATTACH_PORT:
+		preload_port_changed(attachment, &message->port.facts, message->port.port);
+		break;
+	case SIM_ATTACH_REREGISTER:
+		preload_async_raise(attachment, IBV_EVENT_CLIENT_REREGISTER,
+				    (int)message->port.port + 1);
+		break;
+	case SIM_ATTACH_OPENED:
+		answer(attachment, message->opened.endpoint, message->opened.status,
+		       message->opened.qpn);
+		break;
+	case SIM_ATTACH_JOINED_QP:
+		answer(attachment, message->status.cookie, message->status.status, 0);
+		break;
+	case SIM_ATTACH_DATAGRAM:
+		preload_queue_pairs_receive(attachment, &message->datagram);
+		break;
+	case SIM_ATTACH_ANSWER:
+		preload_transactions_answer(attachment, &message->answer);
+		break;
+	default:
+		/* Datagrams and MADs that fail are as silent as on hardware: MADs time out. */
+		break;
+	}
+}
+
+static void *serve(void *argument)
+{
+	struct preload_attachment *attachment = argument;
+	struct pollfd polled[] = {
+		{.fd = attachment->socket, .events = POLLIN},
+		{.fd = attachment->nudge, .events = POLLIN},
+	};
+
+	preload_lock();
+	while (!attachment->lost) {
+		int timeout_ms = preload_transactions_wait_ms(attachment);
+		int received;
+
+		preload_unlock();
+		poll(polled, 2, timeout_ms);
+		preload_lock();
+		if (polled[1].revents) {
+			uint64_t nudges;
+			ssize_t taken = read(attachment->nudge, &nudges, sizeof(nudges));
+
+			assert(taken == sizeof(nudges) || errno == EAGAIN);
+		}
+		received = sim_channel_receive(attachment->socket, &attachment->received);
+		if (received > 0)
+			dispatch(attachment);
+		else if (received < 0)
+			lose(attachment);
+		preload_transactions_expire(attachment);
+	}
+	close(attachment->socket);
+	close(attachment->nudge);
+	preload_unlock();
+	return NULL;
+}
+
+/* ---- making one ---- */
+
+/* The ports as they are, one message for each. */
+static int read_ports(struct preload_attachment *attachment)
+{
+	struct sim_attach_header start = {.type = SIM_ATTACH_START};
+	uint32_t known = 0;
+	int error = sim_channel_send(attachment->socket, &start);
+
+	while (error >= 0 && known < attachment->welcome.port_count) {
+		error = sim_attach_await(attachment->socket, &attachment->received,
+					 PATIENCE_S * 1000);
+		if (error < 0 || attachment->received.header.type != SIM_ATTACH_PORT)
+			continue;
+		if (!preload_attachment_port(attachment, attachment->received.port.port + 1))
+			return -EPROTO;
+		attachment->ports[attachment->received.port.port] = attachment->received.port.facts;
+		known++;
+	}
+	return error < 0 ? error : 0;
+}
+
+static int start_thread(struct preload_attachment *attachment)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error;
+
+	/* Signals are the program's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	error = pthread_create(&thread, &attributes, serve, attachment);
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -error;
+}
+
+static int begin(struct preload_attachment *attachment)
+{
+	int error;
+
+	if (!attachment->welcome.port_count || attachment->welcome.port_count > PRELOAD_PORTS_MAX)
+		return -EPROTO;
+	error = read_ports(attachment);
+	if (error)
+		return error;
+	attachment->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (attachment->nudge < 0)
+		return -errno;
+	preload_device_init(attachment);
+	error = start_thread(attachment);
+	if (error)
+		close(attachment->nudge);
+	return error;
+}
+
+static int attach(struct preload_attachment *attachment)
+{
+	const char *path = getenv(SIM_ATTACH_SOCKET_VARIABLE),
+		   *node = getenv(SIM_ATTACH_NODE_VARIABLE);
+	char why[SIM_ATTACH_TEXT + 128];
+	int error;
+
+	if (!path || !node) {
+		preload_complain("%s is not set; start the program with acmite fabric exec",
+				 path ? SIM_ATTACH_NODE_VARIABLE : SIM_ATTACH_SOCKET_VARIABLE);
+		return -ENODEV;
+	}
+	attachment->socket = sim_attach_welcome(path, SIM_ATTACH_PROGRAM, node,
+						&attachment->welcome, why, sizeof(why));
+	if (attachment->socket < 0) {
+		preload_complain("%s", why);
+		return attachment->socket;
+	}
+	error = begin(attachment);
+	if (error) {
+		preload_complain("the ports of node '%s' cannot be had: %s", node,
+				 strerror(-error));
+		close(attachment->socket);
+	}
+	return error;
+}
+
+struct preload_attachment *preload_attachment_get(void)
+{
+	struct preload_attachment *attachment;
+	int error;
+
+	if (current && !current->lost)
+		return current;
+	pthread_once(&once, prepare_process);
+	attachment = calloc(1, sizeof(*attachment));
+	if (!attachment)
+		return NULL;
+	attachment->next_cookie = 1;
+	attachment->before = current;
+	error = attach(attachment);
+	if (error) {
+		free(attachment);
+		errno = -error;
+		return NULL;
+	}
+	current = attachment;
+	return attachment;
+}
+
+const struct acm_port_facts *preload_attachment_port(const struct preload_attachment *attachment,
+						     uint32_t number)
+{
+	if (!number || number > attachment->welcome.port_count)
+		return NULL;
+	return &attachment->ports[number - 1];
+}
+
+/* ---- talking to the server ---- */
+
+int preload_attachment_send(struct preload_attachment *attachment, const void *message)
+{
+	struct pollfd polled = {.fd = attachment->socket, .events = POLLOUT};
+	int error;
+
+	while (!attachment->lost) {
+		error = sim_channel_send(attachment->socket, message);
+		if (!error)
+			return 0;
+		if (error != -EAGAIN) {
+			lose(attachment);
+			break;
+		}
+		/* The thread reads meanwhile, so that the server can go on. */
+		preload_unlock();
+		poll(&polled, 1, 1000);
+		preload_lock();
+	}
+	return -ENODEV;
+}
+
+static void forget(struct preload_attachment *attachment, const struct preload_reply *reply)
+{
+	struct preload_reply **link = &attachment->replies;
+
+	while (*link != reply)
+		link = &(*link)->next;
+	*link = reply->next;
+}
+
+int preload_attachment_ask(struct preload_attachment *attachment, const void *message,
+			   struct preload_reply *reply)
+{
+	struct timespec until;
+	int error;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += PATIENCE_S;
+	reply->done = false;
+	reply->next = attachment->replies;
+	attachment->replies = reply;
+	error = preload_attachment_send(attachment, message);
+	while (!error && !reply->done && !attachment->lost)
+		error = -pthread_cond_timedwait(&changed, &lock, &until);
+	forget(attachment, reply);
+	if (reply->done)
+		return reply->status;
+	if (error == -ETIMEDOUT)
+		preload_complain("the fabric server has not answered for %d s", PATIENCE_S);
+	return error ? error : -ENODEV;
+}
+
+void preload_attachment_nudge(struct preload_attachment *attachment)
+{
+	uint64_t one = 1;
+	ssize_t written = write(attachment->nudge, &one, sizeof(one));
+
+	assert(written == sizeof(one));
+}
