@@ -16,6 +16,7 @@
 #include "action_queue.h"
 #include "deadlines.h"
 #include "destination_cache.h"
+#include "multicast_window.h"
 #include "policy.h"
 #include "random.h"
 #include "slot_table.h"
@@ -24,6 +25,7 @@ enum acm_timer_kind {
 	ACM_TIMER_SA,       /* acm_sa_exchange.timer */
 	ACM_TIMER_GROUP,    /* acm_group.timer */
 	ACM_TIMER_ENDPOINT, /* acm_endpoint.timer */
+	ACM_TIMER_RECOVERY, /* acm_endpoint.recovery */
 	ACM_TIMER_LOOKUP,   /* acm_lookup.retry */
 	ACM_TIMER_BOUND,    /* acm_lookup.bound */
 	ACM_TIMER_SOURCE,   /* acm_waiter.timer */
@@ -121,8 +123,9 @@ struct acm_endpoint {
 	uint64_t *address_fingerprints;
 	struct acm_address *addresses;
 	char (*address_texts)[ACM_ADDRESS_MAX];
-	/* Multicast requests: those that wait for the window, and how many are in it. */
-	uint32_t fresh;
+	/* Multicast requests: the window, and those that wait for it. */
+	struct acm_multicast_window window;
+	struct acm_timer recovery; /* of places that are spent */
 	struct acm_lookup *queue_first;
 	struct acm_lookup *queue_last;
 	struct acm_lookup *lookups; /* all, also those in the queue */
@@ -346,18 +349,37 @@ void acm_lookup_encode(struct acm_engine *engine, struct acm_sa_exchange *sa, ui
 void acm_lookup_sa_sent(struct acm_engine *engine, const struct acm_sa_exchange *sa);
 void acm_lookup_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, const uint8_t *mad,
 			uint32_t length, uint16_t status);
-/* The multicast request could not be sent. */
-void acm_lookup_send_failed(struct acm_engine *engine, uint64_t cookie);
-/* By transaction id, NULL. */
-struct acm_lookup *acm_lookup_by_tid(const struct acm_engine *engine, uint64_t tid);
-/* The destination's address is known now, from `from`; its look-up goes on. */
-void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
-		      struct acm_destination *destination, const struct acm_datagram_received *from,
-		      const struct acm_group *group);
+/* The one that was asked answers, from `from`: its address is known now, the look-up goes on. */
+void acm_lookup_learn(struct acm_engine *engine, struct acm_lookup *lookup,
+		      const struct acm_datagram_received *from, const struct acm_group *group);
 /* The same where nobody was asked: the destination itself asks for something. */
 void acm_lookup_overhear(struct acm_engine *engine, struct acm_endpoint *endpoint,
 			 struct acm_destination *destination,
 			 const struct acm_datagram_received *from, const struct acm_group *group);
+/* NULL when nobody wants it. */
+struct acm_trace *acm_lookup_trace(struct acm_engine *engine, const struct acm_lookup *lookup,
+				   enum acm_trace_type type);
+
+/* multicast_request.c */
+/* Queues it behind others; it goes out when the window has a place. */
+void acm_multicast_request_begin(struct acm_engine *engine, struct acm_lookup *lookup);
+/* What waits for the window goes out as far as that is open. */
+void acm_multicast_requests_pump(struct acm_engine *engine, struct acm_endpoint *endpoint);
+/* Once more, outside the window. */
+void acm_multicast_request_repeat(struct acm_engine *engine, struct acm_lookup *lookup);
+/* No answer came while it had its place in the window. */
+void acm_multicast_request_missed(struct acm_engine *engine, struct acm_lookup *lookup);
+void acm_multicast_request_answered(struct acm_engine *engine, struct acm_lookup *lookup);
+/* Its answer is not needed any more, but may well be on its way: it keeps its place for a while. */
+void acm_multicast_request_overtaken(struct acm_engine *engine, struct acm_lookup *lookup);
+/* The end of that while. */
+void acm_multicast_requests_recover(struct acm_engine *engine, struct acm_endpoint *endpoint);
+/* Takes it out of the queue or the window. */
+void acm_multicast_request_withdraw(struct acm_lookup *lookup);
+/* It could not be sent. */
+void acm_lookup_send_failed(struct acm_engine *engine, uint64_t cookie);
+/* The one whose request has this transaction id and is out, NULL. */
+struct acm_lookup *acm_lookup_by_tid(const struct acm_engine *engine, uint64_t tid);
 
 /* route.c: what is known of a destination */
 bool acm_destination_has_address(const struct acm_engine *engine,

@@ -61,6 +61,13 @@ struct acm_endpoint *acm_endpoint_create(struct acm_engine *engine, struct acm_p
 		acm_memory_free(&engine->allocator, endpoint, sizeof(*endpoint));
 		return NULL;
 	}
+	if (acm_deadlines_register(&engine->deadlines, &endpoint->recovery, ACM_TIMER_RECOVERY)) {
+		acm_deadlines_unregister(&engine->deadlines, &endpoint->timer);
+		acm_memory_free(&engine->allocator, endpoint, sizeof(*endpoint));
+		return NULL;
+	}
+	acm_multicast_window_init(&endpoint->window, engine->config.resolve_depth,
+				  engine->config.recv_depth);
 	endpoint->port = port;
 	endpoint->id = ++engine->last_endpoint;
 	endpoint->pkey_index = pkey_index;
@@ -136,6 +143,7 @@ void acm_endpoint_destroy(struct acm_engine *engine, struct acm_endpoint *endpoi
 	close(engine, endpoint);
 	acm_lookups_fail(engine, endpoint, ACM_STATUS_NOT_CONNECTED);
 	acm_destination_cache_forget(&engine->cache, endpoint->id);
+	acm_deadlines_unregister(&engine->deadlines, &endpoint->recovery);
 	acm_deadlines_unregister(&engine->deadlines, &endpoint->timer);
 	while (*at != endpoint)
 		at = &(*at)->next;

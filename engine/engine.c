@@ -146,6 +146,10 @@ static void expire(struct acm_engine *engine)
 			acm_endpoint_expired(engine,
 					     ACM_CONTAINER(timer, struct acm_endpoint, timer));
 			break;
+		case ACM_TIMER_RECOVERY:
+			acm_multicast_requests_recover(
+				engine, ACM_CONTAINER(timer, struct acm_endpoint, recovery));
+			break;
 		case ACM_TIMER_LOOKUP:
 			acm_lookup_expired(engine, ACM_CONTAINER(timer, struct acm_lookup, retry));
 			break;

@@ -11,17 +11,6 @@
 #include <assert.h>
 #include <string.h>
 
-/*
- * How long a multicast request counts in the window when no answer comes. The window keeps a burst
- * from overrunning the receive queues of the others; a dead destination must not hold a place in
- * it.
- */
-#define FRESH_TIME (2 * ACM_NSEC_PER_MSEC)
-
-/* A transaction id: 40 random bits, so that nobody can guess it, and the place of the look-up. */
-#define TID_PLACE_BITS 24
-#define TID_PLACE_MASK ((UINT64_C(1) << TID_PLACE_BITS) - 1)
-
 static bool by_path(const struct acm_lookup *lookup)
 {
 	return (lookup->destination->key_type & ~ACM_KEY_BYPASS) >= ACM_ADDRESS_GID;
@@ -51,8 +40,8 @@ static void trace_destination(const struct acm_lookup *lookup, struct acm_trace 
 	}
 }
 
-static struct acm_trace *trace_lookup(struct acm_engine *engine, const struct acm_lookup *lookup,
-				      enum acm_trace_type type)
+struct acm_trace *acm_lookup_trace(struct acm_engine *engine, const struct acm_lookup *lookup,
+				   enum acm_trace_type type)
 {
 	struct acm_trace *trace = acm_engine_trace(engine, type);
 
@@ -123,126 +112,14 @@ struct acm_lookup *acm_lookup_of(struct acm_engine *engine, struct acm_endpoint 
 	return lookup;
 }
 
-static void dequeue(struct acm_lookup *lookup)
-{
-	struct acm_endpoint *endpoint = lookup->endpoint;
-
-	*(lookup->queue_previous ? &lookup->queue_previous->queue_next : &endpoint->queue_first) =
-		lookup->queue_next;
-	*(lookup->queue_next ? &lookup->queue_next->queue_previous : &endpoint->queue_last) =
-		lookup->queue_previous;
-	lookup->queue_next = lookup->queue_previous = NULL;
-}
-
-static void enqueue(struct acm_lookup *lookup)
-{
-	struct acm_endpoint *endpoint = lookup->endpoint;
-
-	lookup->queue_next = NULL;
-	lookup->queue_previous = endpoint->queue_last;
-	*(endpoint->queue_last ? &endpoint->queue_last->queue_next : &endpoint->queue_first) =
-		lookup;
-	endpoint->queue_last = lookup;
-	lookup->phase = ACM_LOOKUP_QUEUED;
-}
-
-static void fill_message(struct acm_lookup *lookup, struct acm_message *message)
-{
-	const struct acm_endpoint *endpoint = lookup->endpoint;
-	const struct acm_destination *destination = lookup->destination;
-
-	memset(message, 0, sizeof(*message));
-	message->tid = lookup->tid;
-	message->source = lookup->source;
-	message->destination.type = destination->key_type & (uint8_t)~ACM_KEY_BYPASS;
-	message->destination.length = destination->key_length;
-	memcpy(message->destination.data, destination->key, destination->key_length);
-	for (uint8_t i = 0; i < endpoint->group_count; i++) {
-		if (endpoint->groups[i].state == ACM_GROUP_LIVE)
-			message->gids[message->gid_count++] = endpoint->groups[i].mgid;
-	}
-}
-
-static void multicast(struct acm_engine *engine, struct acm_lookup *lookup)
-{
-	const struct acm_group *group = &lookup->endpoint->groups[0];
-	struct acm_queued_action *queued = acm_action_queue_push(&engine->actions, ACM_ACTION_SEND);
-	struct acm_datagram *datagram;
-	struct acm_message message;
-	struct acm_trace *trace;
-
-	if (!queued)
-		return; /* as if it had been lost on the way: the next try comes */
-	fill_message(lookup, &message);
-	acm_message_encode(&message, queued->bytes);
-	queued->action.send.cookie = lookup->cookie;
-	datagram = &queued->action.send.datagram;
-	memset(datagram, 0, sizeof(*datagram));
-	datagram->endpoint = lookup->endpoint->id;
-	datagram->dlid = group->record.mlid;
-	datagram->sl = group->record.sl;
-	datagram->static_rate = group->record.rate;
-	datagram->qpn = 0xffffff;
-	datagram->qkey = ACM_QKEY;
-	datagram->dgid = group->mgid;
-	datagram->flow_label = group->record.flow_label;
-	datagram->hop_limit = group->record.hop_limit;
-	datagram->traffic_class = group->record.traffic_class;
-	datagram->length = ACM_DATAGRAM_MAX;
-	acm_engine_count(engine, NULL, ACM_COUNTER_MULTICASTS);
-	trace = trace_lookup(engine, lookup, ACM_TRACE_MULTICAST);
-	if (trace) {
-		trace->source = lookup->source;
-		trace->value = lookup->tries;
-		trace->gid = group->mgid;
-	}
-}
-
-static void send_try(struct acm_engine *engine, struct acm_lookup *lookup)
-{
-	if (!lookup->tries++) {
-		lookup->tid = acm_random_next(&engine->random) << TID_PLACE_BITS |
-			      (lookup->cookie & TID_PLACE_MASK);
-		acm_engine_count(engine, lookup->endpoint, ACM_COUNTER_ADDR_QUERY);
-	} else {
-		acm_engine_count(engine, NULL, ACM_COUNTER_RETRIES);
-	}
-	lookup->sent = engine->now;
-	multicast(engine, lookup);
-}
-
-static uint64_t try_ends(struct acm_engine *engine, const struct acm_lookup *lookup)
-{
-	return lookup->sent +
-	       acm_engine_try_time(engine, lookup->endpoint->port, lookup->tries - 1u);
-}
-
-static void pump(struct acm_engine *engine, struct acm_endpoint *endpoint)
-{
-	struct acm_lookup *lookup;
-
-	while (acm_endpoint_ready(endpoint) && (lookup = endpoint->queue_first) &&
-	       endpoint->fresh < engine->config.resolve_depth) {
-		dequeue(lookup);
-		endpoint->fresh++;
-		lookup->phase = ACM_LOOKUP_FRESH;
-		send_try(engine, lookup);
-		acm_deadlines_arm(&engine->deadlines, &lookup->retry,
-				  engine->policy.window_until_answered ? try_ends(engine, lookup)
-								       : engine->now + FRESH_TIME);
-	}
-}
-
 /* Out of queue, window, SA and timers: for the next phase, or for good. */
 static void withdraw(struct acm_engine *engine, struct acm_lookup *lookup)
 {
 	acm_deadlines_disarm(&engine->deadlines, &lookup->retry);
-	if (lookup->phase == ACM_LOOKUP_QUEUED)
-		dequeue(lookup);
-	else if (lookup->phase == ACM_LOOKUP_FRESH)
-		lookup->endpoint->fresh--;
-	else if (lookup->phase == ACM_LOOKUP_ROUTE)
+	if (lookup->phase == ACM_LOOKUP_ROUTE)
 		acm_sa_exchange_stop(engine, &lookup->sa);
+	else
+		acm_multicast_request_withdraw(lookup);
 	lookup->phase = ACM_LOOKUP_NEW;
 }
 
@@ -279,7 +156,7 @@ void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup, enu
 
 	withdraw(engine, lookup);
 	if (status != ACM_STATUS_OK) {
-		struct acm_trace *trace = trace_lookup(engine, lookup, ACM_TRACE_FAILED);
+		struct acm_trace *trace = acm_lookup_trace(engine, lookup, ACM_TRACE_FAILED);
 
 		if (trace)
 			trace->status = status;
@@ -298,14 +175,13 @@ void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup, enu
 	if (once)
 		acm_destination_cache_remove(&engine->cache, destination);
 	acm_memory_free(&engine->allocator, lookup, sizeof(*lookup));
-	pump(engine, endpoint);
+	acm_multicast_requests_pump(engine, endpoint);
 }
 
 static void ask_address(struct acm_engine *engine, struct acm_lookup *lookup)
 {
 	if (acm_endpoint_ready(lookup->endpoint)) {
-		enqueue(lookup);
-		pump(engine, lookup->endpoint);
+		acm_multicast_request_begin(engine, lookup);
 	} else if (lookup->endpoint->failed) {
 		acm_lookup_finish(engine, lookup, ACM_STATUS_NOT_CONNECTED);
 	} else {
@@ -336,7 +212,7 @@ static void leave_to_sa(struct acm_engine *engine, struct acm_lookup *lookup)
 {
 	withdraw(engine, lookup);
 	lookup->phase = ACM_LOOKUP_ROUTE;
-	pump(engine, lookup->endpoint);
+	acm_multicast_requests_pump(engine, lookup->endpoint);
 }
 
 void acm_lookup_run(struct acm_engine *engine, struct acm_lookup *lookup)
@@ -382,7 +258,8 @@ void acm_lookups_unblock(struct acm_engine *engine, struct acm_endpoint *endpoin
 		withdraw(engine, lookup);
 		acm_lookup_run(engine, lookup);
 	}
-	pump(engine, endpoint); /* what was queued when the membership came in doubt */
+	acm_multicast_requests_pump(
+		engine, endpoint); /* what was queued when the membership came in doubt */
 }
 
 void acm_lookups_ask_anew(struct acm_engine *engine, struct acm_endpoint *endpoint)
@@ -407,37 +284,15 @@ static void give_up(struct acm_engine *engine, struct acm_lookup *lookup)
 void acm_lookup_expired(struct acm_engine *engine, struct acm_lookup *lookup)
 {
 	if (lookup->phase == ACM_LOOKUP_FRESH && !engine->policy.window_until_answered) {
-		lookup->endpoint->fresh--;
-		lookup->phase = ACM_LOOKUP_SENT;
-		acm_deadlines_arm(&engine->deadlines, &lookup->retry, try_ends(engine, lookup));
-		pump(engine, lookup->endpoint);
+		acm_multicast_request_missed(engine, lookup);
 	} else if (lookup->tries > engine->config.retries) {
 		give_up(engine, lookup);
 	} else if (acm_endpoint_ready(lookup->endpoint)) {
-		send_try(engine, lookup);
-		acm_deadlines_arm(&engine->deadlines, &lookup->retry, try_ends(engine, lookup));
+		acm_multicast_request_repeat(engine, lookup);
 	} else {
 		withdraw(engine, lookup);
 		ask_address(engine, lookup);
 	}
-}
-
-void acm_lookup_send_failed(struct acm_engine *engine, uint64_t cookie)
-{
-	/* The retry timer runs: a send that failed is a datagram that was lost. */
-	if (acm_slot_table_find(&engine->slots, cookie, ACM_SLOT_LOOKUP))
-		acm_engine_trace_dropped(engine, 0, "send failed");
-}
-
-struct acm_lookup *acm_lookup_by_tid(const struct acm_engine *engine, uint64_t tid)
-{
-	struct acm_lookup *lookup = acm_slot_table_at(
-		&engine->slots, (uint32_t)(tid & TID_PLACE_MASK), ACM_SLOT_LOOKUP);
-
-	if (!lookup || lookup->tid != tid ||
-	    (lookup->phase != ACM_LOOKUP_FRESH && lookup->phase != ACM_LOOKUP_SENT))
-		return NULL;
-	return lookup;
 }
 
 static void note(struct acm_engine *engine, struct acm_endpoint *endpoint,
@@ -453,9 +308,9 @@ static void note(struct acm_engine *engine, struct acm_endpoint *endpoint,
 	}
 }
 
-void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
-		      struct acm_destination *destination, const struct acm_datagram_received *from,
-		      const struct acm_group *group)
+static void learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
+		  struct acm_destination *destination, const struct acm_datagram_received *from,
+		  const struct acm_group *group)
 {
 	struct acm_lookup *lookup = destination->lookup;
 
@@ -479,7 +334,14 @@ void acm_lookup_learn(struct acm_engine *engine, struct acm_endpoint *endpoint,
 		acm_lookup_finish(engine, lookup, ACM_STATUS_NO_DATA); /* no group in common */
 	else
 		acm_lookup_run(engine, lookup);
-	pump(engine, endpoint);
+	acm_multicast_requests_pump(engine, endpoint);
+}
+
+void acm_lookup_learn(struct acm_engine *engine, struct acm_lookup *lookup,
+		      const struct acm_datagram_received *from, const struct acm_group *group)
+{
+	acm_multicast_request_answered(engine, lookup);
+	learn(engine, lookup->endpoint, lookup->destination, from, group);
 }
 
 void acm_lookup_overhear(struct acm_engine *engine, struct acm_endpoint *endpoint,
@@ -489,7 +351,9 @@ void acm_lookup_overhear(struct acm_engine *engine, struct acm_endpoint *endpoin
 	struct acm_lookup *lookup = destination->lookup;
 
 	if (!engine->policy.asks_on || !lookup || !is_asking(lookup)) {
-		acm_lookup_learn(engine, endpoint, destination, from, group);
+		if (lookup)
+			acm_multicast_request_overtaken(engine, lookup);
+		learn(engine, endpoint, destination, from, group);
 		return;
 	}
 	note(engine, endpoint, destination, from, group);
@@ -521,7 +385,7 @@ void acm_lookup_encode(struct acm_engine *engine, struct acm_sa_exchange *sa, ui
 void acm_lookup_sa_sent(struct acm_engine *engine, const struct acm_sa_exchange *sa)
 {
 	const struct acm_lookup *lookup = ACM_CONTAINER(sa, struct acm_lookup, sa);
-	struct acm_trace *trace = trace_lookup(engine, lookup, ACM_TRACE_SA_QUERY);
+	struct acm_trace *trace = acm_lookup_trace(engine, lookup, ACM_TRACE_SA_QUERY);
 
 	if (trace)
 		trace->value = sa->tries;
@@ -577,7 +441,7 @@ void acm_lookup_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, c
 		return;
 	}
 	if (status) {
-		trace = trace_lookup(engine, lookup, ACM_TRACE_SA_STATUS);
+		trace = acm_lookup_trace(engine, lookup, ACM_TRACE_SA_STATUS);
 		if (trace)
 			trace->value = status;
 		refused(engine, lookup, acm_sa_client_status(status));
@@ -589,7 +453,7 @@ void acm_lookup_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, c
 		return;
 	}
 	acm_destination_set_route(engine, lookup->endpoint, destination, &path);
-	trace = trace_lookup(engine, lookup, ACM_TRACE_ROUTE);
+	trace = acm_lookup_trace(engine, lookup, ACM_TRACE_ROUTE);
 	if (trace)
 		trace->lid = path.dlid;
 	if (is_asking(lookup))

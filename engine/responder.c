@@ -203,6 +203,7 @@ static void take_request(struct acm_engine *engine, struct acm_endpoint *endpoin
 	if (from->source_qpn == endpoint->qpn && acm_port_has_lid(endpoint->port, from->slid))
 		return; /* its own, handed back */
 	acm_engine_count(engine, NULL, ACM_COUNTER_HEARD);
+	acm_multicast_window_hear(&endpoint->window);
 	trace = acm_engine_trace(engine, ACM_TRACE_HEARD);
 	if (trace) {
 		trace->endpoint = endpoint->id;
@@ -252,8 +253,7 @@ static void take_answer(struct acm_engine *engine, struct acm_endpoint *endpoint
 
 		memcpy(address.data, lookup->destination->key, address.length);
 		trace_peer(engine, ACM_TRACE_ADDRESS, endpoint, from, &address);
-		acm_lookup_learn(engine, endpoint, lookup->destination, from,
-				 best_group(endpoint, message));
+		acm_lookup_learn(engine, lookup, from, best_group(endpoint, message));
 	}
 }
 

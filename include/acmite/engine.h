@@ -41,7 +41,7 @@ struct acm_engine_config {
 	uint64_t negative_life; /* ns a failure is remembered; 0: not at all */
 	uint64_t timeout;       /* ns for one try, on top of the subnet time-out */
 	uint32_t retries;       /* further tries after the first */
-	uint32_t resolve_depth; /* multicast requests in flight per endpoint, 1 to 1024 */
+	uint32_t resolve_depth; /* most multicast requests in flight per endpoint, 1 to 1024 */
 	uint32_t sa_depth;      /* most SA transactions in flight per port, 1 to 64 */
 	uint32_t recv_depth;    /* receive buffers per endpoint */
 	uint8_t min_mtu;        /* code */

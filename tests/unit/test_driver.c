@@ -201,7 +201,6 @@ static void create(const struct acm_driver_hooks *hooks)
 
 	acm_engine_config_default(&config);
 	config.timeout = 100 * ACM_NSEC_PER_MSEC;
-	config.resolve_depth = 1024;
 	memset(&fake, 0, sizeof(fake));
 	fake.base.ops = &fake_ops;
 	reply_count = traces = search_count = 0;
@@ -361,14 +360,43 @@ static void ask(uint64_t id)
 	step(event);
 }
 
-/* The number in a datagram's destination name. */
+/* A peer asks for this node: each gets its answer at once, no window holds that back. */
+static void hear(int peer)
+{
+	struct acm_event event = {.type = ACM_EVENT_DATAGRAM};
+	struct acm_message message = {.tid = (uint64_t)peer, .gid_count = 1};
+	uint8_t payload[ACM_DATAGRAM_MAX];
+	char name[32];
+	int length = snprintf(name, sizeof(name), "peer%d", peer);
+
+	assert_int_equal(acm_address_canonical(&message.source, ACM_ADDRESS_NAME, (uint8_t *)name,
+					       (size_t)length),
+			 0);
+	assert_int_equal(acm_address_canonical(&message.destination, ACM_ADDRESS_NAME,
+					       (const uint8_t *)"node1", 5),
+			 0);
+	acm_group_mgid(&message.gids[0], ACM_PKEY_DEFAULT, acm_rate_code(100), acm_mtu_code(2048));
+	acm_message_encode(&message, payload);
+	event.datagram = (struct acm_datagram_received){.endpoint = 1,
+							.slid = (uint16_t)(100 + peer),
+							.source_qpn = 0x200,
+							.sgid = {.raw = {0xfe, 0x80, [15] = 2}},
+							.payload = payload,
+							.length = sizeof(payload)};
+	step(event);
+}
+
+/* The number in the name of the peer that a datagram asks for, or answers. */
 static int peer_of(const struct call *call)
 {
 	struct acm_message message;
 	int number = -1;
 
 	assert_int_equal(acm_message_decode(call->payload, sizeof(call->payload), &message), 0);
-	assert_int_equal(sscanf((const char *)message.destination.data, "peer%d", &number), 1);
+	assert_int_equal(sscanf((const char *)(message.answer ? message.source.data
+							      : message.destination.data),
+				"peer%d", &number),
+			 1);
 	return number;
 }
 
@@ -418,19 +446,19 @@ static void what_has_no_room_waits_in_order(void **state)
 	(void)state;
 	bring_up();
 	fake.send_status = -EAGAIN;
-	for (uint64_t id = 1; id <= 5; id++)
-		ask(id);
+	for (int peer = 1; peer <= 5; peer++)
+		hear(peer);
 	assert_int_equal(calls_of(SEND), 0);
 	fake.send_status = 0;
 	/* Room again: but nobody overtakes what waits. */
-	ask(6);
+	hear(6);
 	assert_int_equal(calls_of(SEND), 0);
 	sent = fake.count;
 	writable();
 	assert_int_equal(calls_of(SEND), 6);
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(peer_of(&fake.calls[sent + i]), i + 1);
-	ask(7);
+	hear(7);
 	assert_int_equal(peer_of(last_call(SEND)), 7);
 }
 
@@ -456,19 +484,20 @@ static void the_backlog_is_bounded_and_timers_repeat_what_was_lost(void **state)
 	(void)state;
 	bring_up();
 	fake.send_status = -EAGAIN;
-	for (uint64_t id = 1; id <= 400; id++)
-		ask(id);
+	for (int peer = 1; peer <= 400; peer++)
+		hear(peer);
+	ask(401);
 	fake.send_status = 0;
 	writable();
 	assert_int_equal(calls_of(SEND), 256);
 	assert_int_equal(peer_of(last_call(SEND)), 256);
-	/* The ring went round once; it still is in order. */
 	fake.count = 0;
 	now += 50 * ACM_NSEC_PER_MSEC;
 	run();
 	now += 50 * ACM_NSEC_PER_MSEC;
 	run();
-	assert_true(calls_of(SEND) >= 400);
+	assert_true(calls_of(SEND) >= 1);
+	assert_int_equal(peer_of(last_call(SEND)), 401);
 }
 
 static void a_wrapped_backlog_keeps_its_order(void **state)
@@ -477,10 +506,10 @@ static void a_wrapped_backlog_keeps_its_order(void **state)
 
 	(void)state;
 	bring_up();
-	for (uint64_t id = 1; id <= 400; id += 40) {
+	for (int peer = 1; peer <= 400; peer += 40) {
 		fake.send_status = -EAGAIN;
-		for (uint64_t i = id; i < id + 40; i++)
-			ask(i);
+		for (int i = peer; i < peer + 40; i++)
+			hear(i);
 		fake.send_status = 0;
 		fake.count = 0;
 		writable();
