@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Datagrams: buffers that all come back, address handles that are kept, sends that are bounded. */
+#include "world.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static struct world world;
+
+static int send_to(uint16_t dlid, uint64_t cookie)
+{
+	struct acm_datagram datagram = {.endpoint = 1,
+					.dlid = dlid,
+					.sl = 2,
+					.path_bits = 1,
+					.static_rate = 3,
+					.qpn = 0x77,
+					.qkey = WORLD_QKEY,
+					.dgid = {{0xfe, 0x80}},
+					.flow_label = 0xabcde,
+					.hop_limit = 7,
+					.traffic_class = 0x5a,
+					.payload = (const uint8_t *)"hello",
+					.length = 5};
+
+	return world.transport->ops->send(world.transport, &datagram, cookie);
+}
+
+static void reads_the_grh(void **state)
+{
+	(void)state;
+	const struct acm_datagram_received *got = &world.event.datagram;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	assert_true(fake_deliver(pair, "payload", 7));
+	world_expect(&world, ACM_EVENT_DATAGRAM);
+	assert_int_equal(got->endpoint, 1);
+	assert_int_equal(got->slid, 9);
+	assert_int_equal(got->sl, 2);
+	assert_int_equal(got->dlid_path_bits, 1);
+	assert_int_equal(got->source_qpn, 0x99);
+	assert_int_equal(got->sgid.raw[0], 0xfe);
+	assert_int_equal(got->sgid.raw[15], 0x77);
+	assert_int_equal(got->dgid.raw[14], 0x20);
+	assert_int_equal(got->flow_label, 0xabcde);
+	assert_int_equal(got->traffic_class, 0x5a);
+	assert_int_equal(got->hop_limit, 7);
+	assert_int_equal(got->length, 7);
+	assert_memory_equal(got->payload, "payload", 7);
+	world_close(&world);
+}
+
+static void every_buffer_returns(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	for (int round = 0; round < 5; round++) {
+		assert_int_equal(pair->posted_count, WORLD_DEPTH);
+		for (int i = 0; i < WORLD_DEPTH; i++)
+			assert_true(fake_deliver(pair, &i, sizeof(i)));
+		assert_false(fake_deliver(pair, "", 0)); /* there are no more */
+		for (int i = 0; i < WORLD_DEPTH; i++) {
+			world_expect(&world, ACM_EVENT_DATAGRAM);
+			assert_memory_equal(world.event.datagram.payload, &i, sizeof(i));
+		}
+		world_expect_nothing(&world);
+	}
+	world_close(&world);
+}
+
+static void one_that_completes_with_an_error_is_posted_again(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	for (int i = 0; i < 3 * WORLD_DEPTH; i++) {
+		fake_fail_receive(pair, IBV_WC_LOC_LEN_ERR);
+		world_expect_nothing(&world);
+		assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	}
+	assert_int_equal(pair->pair.state, IBV_QPS_RTS);
+	world_close(&world);
+}
+
+static void a_broken_queue_pair_is_brought_back(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	assert_true(fake_deliver(pair, "a", 1));
+	world_expect(&world, ACM_EVENT_DATAGRAM); /* one buffer is being read */
+	pair->hold_sends = true;
+	assert_int_equal(send_to(9, 31), 0);
+	fake_break(pair, IBV_QPS_ERR);
+	world_expect(&world, ACM_EVENT_SEND_FAILED);
+	assert_int_equal(world.event.failed.cookie, 31);
+	world_expect_nothing(&world);
+	assert_int_equal(pair->pair.state, IBV_QPS_RTS);
+	assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	assert_int_equal(world_said(&world, "was brought back"), 1);
+	assert_true(fake_deliver(pair, "b", 1));
+	world_expect(&world, ACM_EVENT_DATAGRAM);
+	world_close(&world);
+}
+
+static void one_that_breaks_again_and_again_is_left_alone(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	for (int i = 0; i < 20; i++) {
+		fake_break(pair, IBV_QPS_ERR);
+		world_expect_nothing(&world);
+	}
+	assert_int_equal(pair->pair.state, IBV_QPS_ERR);
+	assert_int_equal(world_said(&world, "was brought back"), 8);
+	assert_int_equal(world_said(&world, "left alone"), 1);
+	world_close(&world);
+}
+
+static void an_event_of_a_queue_pair_is_looked_into(void **state)
+{
+	(void)state;
+	struct fake_device *device = world_start(&world);
+	struct fake_queue_pair *pair = world_open_endpoint(&world, 1);
+
+	pair->pair.state = IBV_QPS_ERR; /* and nothing was flushed yet */
+	fake_async(device, IBV_EVENT_QP_FATAL, 0);
+	world_expect_nothing(&world);
+	assert_int_equal(pair->pair.state, IBV_QPS_RTS);
+	assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	world_close(&world);
+}
+
+static void sends_as_asked(void **state)
+{
+	(void)state;
+	const struct fake_sent *sent = &fake.sent[0];
+
+	world_start(&world);
+	world_open_endpoint(&world, 1);
+	assert_int_equal(send_to(0x22, 1), 0);
+	assert_int_equal(fake.sent_count, 1);
+	assert_int_equal(sent->qpn, 0x77);
+	assert_int_equal(sent->length, 5);
+	assert_memory_equal(sent->bytes, "hello", 5);
+	assert_int_equal(sent->to.dlid, 0x22);
+	assert_int_equal(sent->to.sl, 2);
+	assert_int_equal(sent->to.src_path_bits, 1);
+	assert_int_equal(sent->to.static_rate, IBV_RATE_10_GBPS);
+	assert_int_equal(sent->to.port_num, 1);
+	assert_int_equal(sent->to.is_global, 1);
+	assert_int_equal(sent->to.grh.dgid.raw[0], 0xfe);
+	assert_int_equal(sent->to.grh.flow_label, 0xabcde);
+	assert_int_equal(sent->to.grh.hop_limit, 7);
+	assert_int_equal(sent->to.grh.traffic_class, 0x5a);
+	assert_int_equal(sent->to.grh.sgid_index, 0);
+	world_close(&world);
+}
+
+static void address_handles_are_kept_and_bounded(void **state)
+{
+	(void)state;
+	world_start(&world);
+	world_open_endpoint(&world, 1);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(send_to(0x22, 1), 0);
+		world_expect_nothing(&world);
+	}
+	assert_int_equal(fake.handles_made, 1);
+	for (uint32_t round = 0; round < 2; round++)
+		for (uint16_t dlid = 1; dlid <= 5000; dlid++) {
+			assert_int_equal(send_to(dlid, 1), 0);
+			world_expect_nothing(&world);
+		}
+	assert_true(fake.handle_count <= 1024);
+	assert_true(fake.handle_count >= 512);
+	world_close(&world);
+}
+
+static void a_handle_under_way_stays(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+	int error = 0;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	pair->hold_sends = true;
+	for (uint16_t dlid = 1; !error; dlid++)
+		error = send_to(dlid, dlid);
+	assert_int_equal(error, -EAGAIN);
+	pair->hold_sends = false;
+	fake_complete_sends(pair);
+	world_expect(&world, ACM_EVENT_WRITABLE);
+	for (uint16_t dlid = 1; dlid <= 5000; dlid++) {
+		send_to(dlid, 1);
+		world.transport->ops->next_event(world.transport, &world.event);
+	}
+	assert_int_equal(fake.handles_missed, 0);
+	world_close(&world);
+}
+
+static void sends_are_bounded_and_go_on(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+	uint32_t count = 0;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	pair->hold_sends = true;
+	while (!send_to(9, count))
+		count++;
+	assert_in_range(count, 16, 1024);
+	assert_int_equal(send_to(9, 0), -EAGAIN);
+	world_expect_nothing(&world);
+	fake_complete_sends(pair);
+	world_expect(&world, ACM_EVENT_WRITABLE);
+	world_expect_nothing(&world); /* once, for two that were refused */
+	assert_int_equal(send_to(9, 0), 0);
+	fake_complete_sends(pair);
+	world_expect_nothing(&world); /* none was refused */
+	world_close(&world);
+}
+
+static void late_failures_are_told(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	pair->send_status = IBV_WC_LOC_PROT_ERR;
+	assert_int_equal(send_to(9, 44), 0);
+	world_expect(&world, ACM_EVENT_SEND_FAILED);
+	assert_int_equal(world.event.failed.cookie, 44);
+	assert_int_equal(world.event.failed.status, -EFAULT);
+	world_expect_nothing(&world);
+	assert_int_equal(pair->pair.state, IBV_QPS_RTS); /* it had stopped sending */
+	pair->send_status = IBV_WC_SUCCESS;
+	assert_int_equal(send_to(9, 45), 0);
+	world_expect_nothing(&world);
+	pair->post_send_result = EINVAL;
+	assert_int_equal(send_to(9, 46), -EINVAL);
+	pair->post_send_result = ENOMEM;
+	assert_int_equal(send_to(9, 46), -ENOMEM); /* nothing is under way that could end */
+	world_close(&world);
+}
+
+static void closing_ends_what_is_about_it(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+	struct acm_transport *transport;
+
+	world_start(&world);
+	transport = world.transport;
+	pair = world_open_endpoint(&world, 1);
+	assert_true(fake_deliver(pair, "a", 1));
+	assert_true(fake_deliver(pair, "b", 1));
+	world_expect(&world, ACM_EVENT_DATAGRAM); /* read while it is closed */
+	pair->hold_sends = true;
+	while (!send_to(9, 1))
+		;
+	transport->ops->close_endpoint(transport, 1);
+	world_expect(&world, ACM_EVENT_WRITABLE);
+	world_expect_nothing(&world);
+	assert_int_equal(send_to(9, 1), -ENOENT);
+	world_open_endpoint(&world, 1);
+	assert_int_equal(send_to(9, 1), 0);
+	world_close(&world);
+}
+
+static void queue_pairs_share_registered_memory(void **state)
+{
+	(void)state;
+	world_start(&world);
+	for (uint32_t endpoint = 1; endpoint <= 6; endpoint++)
+		world_open_endpoint(&world, endpoint);
+	assert_int_equal(fake.region_count, 1);
+	for (int i = 0; i < 100; i++) {
+		world.transport->ops->close_endpoint(world.transport, 3);
+		world_open_endpoint(&world, 3);
+	}
+	assert_int_equal(fake.region_count, 1);
+	world_close(&world);
+}
+
+static void groups(void **state)
+{
+	(void)state;
+	struct acm_gid mgid = {{0xff, 0x12}}, other = {{0xfe, 0x80}};
+	struct acm_transport *transport;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	transport = world.transport;
+	pair = world_open_endpoint(&world, 1);
+	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc001, 8), 0);
+	world_expect(&world, ACM_EVENT_ATTACHED);
+	assert_int_equal(world.event.attached.cookie, 8);
+	assert_int_equal(pair->group_count, 1);
+	assert_int_equal(transport->ops->attach(transport, 1, &other, 0xc001, 8), -EINVAL);
+	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 5, 8), -EINVAL);
+	assert_int_equal(transport->ops->attach(transport, 2, &mgid, 0xc001, 8), -ENOENT);
+	assert_int_equal(transport->ops->detach(transport, 1, &mgid, 0xc001), 0);
+	assert_int_equal(transport->ops->detach(transport, 1, &mgid, 0xc001), -EINVAL);
+	assert_int_equal(transport->ops->detach(transport, 2, &mgid, 0xc001), -ENOENT);
+	world_close(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_the_grh),
+		cmocka_unit_test(every_buffer_returns),
+		cmocka_unit_test(one_that_completes_with_an_error_is_posted_again),
+		cmocka_unit_test(a_broken_queue_pair_is_brought_back),
+		cmocka_unit_test(one_that_breaks_again_and_again_is_left_alone),
+		cmocka_unit_test(an_event_of_a_queue_pair_is_looked_into),
+		cmocka_unit_test(sends_as_asked),
+		cmocka_unit_test(address_handles_are_kept_and_bounded),
+		cmocka_unit_test(a_handle_under_way_stays),
+		cmocka_unit_test(sends_are_bounded_and_go_on),
+		cmocka_unit_test(late_failures_are_told),
+		cmocka_unit_test(closing_ends_what_is_about_it),
+		cmocka_unit_test(queue_pairs_share_registered_memory),
+		cmocka_unit_test(groups),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* SA transactions: matched, joined, cancelled, bounded, failed. */
+#include "world.h"
+
+#include <acmite/wire.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+static struct world world;
+
+static int ask(uint64_t tid, uint64_t cookie)
+{
+	uint8_t mad[ACM_MAD_LENGTH] = {1, 3, 2, 0x81};
+	int error;
+
+	for (int i = 0; i < 8; i++)
+		mad[8 + i] = (uint8_t)(tid >> (56 - 8 * i));
+	error = world.transport->ops->sa_send(world.transport, 0, 1, mad, cookie);
+	memset(mad, 0xee, sizeof(mad));
+	return error;
+}
+
+static void reply(uint32_t request)
+{
+	fake_answer(&fake.requests[request], fake.requests[request].mad, 256);
+}
+
+static uint64_t tid_of(const uint8_t *mad)
+{
+	uint64_t tid = 0;
+
+	for (int i = 0; i < 8; i++)
+		tid = tid << 8 | mad[8 + i];
+	return tid;
+}
+
+static void asks_the_ports_sm(void **state)
+{
+	(void)state;
+	struct fake_device *device = world_start(&world);
+
+	assert_int_equal(ask(0x1122334455667788, 9), 0);
+	assert_int_equal(fake.requests[0].lid, 1);
+	assert_int_equal(fake.requests[0].sl, 3);
+	assert_int_equal(fake.requests[0].qpn, 1);
+	assert_int_equal(fake.requests[0].qkey, 0x80010000);
+	assert_int_equal(fake.requests[0].pkey_index, 1);
+	assert_int_equal(fake.requests[0].mad[3], 0x81);
+	reply(0);
+	world_expect(&world, ACM_EVENT_SA_ANSWER);
+	assert_int_equal(world.event.sa.cookie, 9);
+	assert_int_equal(world.event.sa.length, 256);
+	assert_true(tid_of(world.event.sa.mad) == 0x1122334455667788);
+	world_expect_nothing(&world);
+	/* The SM as it is now, also before the change was pulled. */
+	device->ports[0].sm_lid = 42;
+	fake_async(device, IBV_EVENT_SM_CHANGE, 1);
+	verbs_transport_process(world.transport);
+	assert_int_equal(ask(2, 10), 0);
+	assert_int_equal(fake.requests[1].lid, 42);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	device->ports[0].sm_lid = 0;
+	fake_async(device, IBV_EVENT_PORT_ERR, 1);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	assert_int_equal(ask(3, 11), -ENETDOWN);
+	world_close(&world);
+}
+
+static void long_answers_come_whole(void **state)
+{
+	(void)state;
+	static const uint32_t lengths[] = {256, 257, 5000, 1000000, 24, 56};
+
+	world_start(&world);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint8_t *mad = malloc(lengths[i]);
+
+		assert_non_null(mad);
+		for (uint32_t j = 0; j < lengths[i]; j++)
+			mad[j] = (uint8_t)(j * 7 + j / 251);
+		assert_int_equal(ask(100 + i, i), 0);
+		memcpy(mad + 8, fake.requests[i].mad + 8, 8);
+		fake_answer(&fake.requests[i], mad, lengths[i]);
+		world_expect(&world, ACM_EVENT_SA_ANSWER);
+		assert_int_equal(world.event.sa.cookie, i);
+		assert_int_equal(world.event.sa.length, lengths[i]);
+		assert_memory_equal(world.event.sa.mad, mad, lengths[i]);
+		free(mad);
+	}
+	world_close(&world);
+}
+
+static void answers_come_in_any_order_and_once(void **state)
+{
+	(void)state;
+	world_start(&world);
+	for (uint32_t i = 0; i < 40; i++)
+		assert_int_equal(ask(1000 + i, i), 0);
+	for (uint32_t i = 40; i-- > 0;) {
+		reply(i);
+		reply(i); /* an SA that answers twice */
+	}
+	for (uint32_t i = 40; i-- > 0;) {
+		world_expect(&world, ACM_EVENT_SA_ANSWER);
+		assert_int_equal(world.event.sa.cookie, i);
+		assert_true(tid_of(world.event.sa.mad) == 1000 + i);
+	}
+	world_expect_nothing(&world);
+	world_close(&world);
+}
+
+static void what_was_cancelled_is_forgotten(void **state)
+{
+	(void)state;
+	struct acm_transport *transport;
+
+	world_start(&world);
+	transport = world.transport;
+	/* Under way, answered later. */
+	assert_int_equal(ask(1, 1), 0);
+	transport->ops->sa_cancel(transport, 1);
+	transport->ops->sa_cancel(transport, 1);
+	reply(0);
+	/* Answered, not pulled. */
+	assert_int_equal(ask(2, 2), 0);
+	reply(1);
+	verbs_transport_process(transport);
+	verbs_transport_process(transport);
+	transport->ops->sa_cancel(transport, 2);
+	assert_int_equal(ask(3, 3), 0);
+	reply(2);
+	world_expect(&world, ACM_EVENT_SA_ANSWER);
+	assert_int_equal(world.event.sa.cookie, 3);
+	world_expect_nothing(&world);
+	world_close(&world);
+}
+
+static void a_request_that_the_kernel_gives_up_fails(void **state)
+{
+	(void)state;
+	world_start(&world);
+	assert_int_equal(ask(1, 1), 0);
+	fake_give_up(&fake.requests[0], ETIMEDOUT);
+	world_expect(&world, ACM_EVENT_SA_FAILED);
+	assert_int_equal(world.event.failed.cookie, 1);
+	assert_int_equal(world.event.failed.status, -ETIMEDOUT);
+	world_expect_nothing(&world);
+	fake.request_errno = EINVAL;
+	assert_int_equal(ask(2, 2), -EINVAL);
+	fake.request_errno = EAGAIN;
+	assert_int_equal(ask(2, 2), -ENOBUFS); /* nothing is under way that could end */
+	fake.request_errno = 0;
+	assert_int_equal(ask(2, 2), 0);
+	assert_int_equal(ask(2, 3), -EEXIST); /* their answers could not be told apart */
+	world_close(&world);
+}
+
+static void the_window_is_bounded_and_goes_on(void **state)
+{
+	(void)state;
+	struct acm_transport_caps caps;
+	uint64_t count = 0;
+
+	world_start(&world);
+	world.transport->ops->capabilities(world.transport, &caps);
+	assert_true(caps.flags & ACM_TRANSPORT_RMPP);
+	while (!ask(1000 + count, count))
+		count++;
+	assert_int_equal(count, caps.sa_window);
+	assert_int_equal(ask(1, 1), -EAGAIN);
+	world_expect_nothing(&world);
+	reply(5);
+	world_expect(&world, ACM_EVENT_WRITABLE);
+	world_expect(&world, ACM_EVENT_SA_ANSWER);
+	assert_int_equal(ask(1, 1), 0);
+	assert_int_equal(ask(2, 2), -EAGAIN);
+	world.transport->ops->sa_cancel(world.transport, 7);
+	world_expect(&world, ACM_EVENT_WRITABLE);
+	assert_int_equal(ask(2, 2), 0);
+	world_close(&world);
+}
+
+static uint32_t wakes;
+
+static void count_wake(void *context)
+{
+	(void)context;
+	wakes++;
+}
+
+static void wakes_when_something_comes(void **state)
+{
+	(void)state;
+	wakes = 0;
+	world_start(&world);
+	world.transport->ops->set_wake(world.transport, count_wake, NULL);
+	assert_int_equal(ask(1, 1), 0);
+	assert_int_equal(ask(2, 2), 0);
+	reply(0);
+	assert_int_equal(wakes, 0);
+	verbs_transport_process(world.transport);
+	assert_int_equal(wakes, 1);
+	reply(1);
+	verbs_transport_process(world.transport);
+	assert_int_equal(wakes, 1); /* it is awake */
+	world_expect(&world, ACM_EVENT_SA_ANSWER);
+	world_expect(&world, ACM_EVENT_SA_ANSWER);
+	world_expect_nothing(&world);
+	assert_int_equal(wakes, 1);
+	world_close(&world);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(asks_the_ports_sm),
+		cmocka_unit_test(long_answers_come_whole),
+		cmocka_unit_test(answers_come_in_any_order_and_once),
+		cmocka_unit_test(what_was_cancelled_is_forgotten),
+		cmocka_unit_test(a_request_that_the_kernel_gives_up_fails),
+		cmocka_unit_test(the_window_is_bounded_and_goes_on),
+		cmocka_unit_test(wakes_when_something_comes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
