@@ -26,6 +26,11 @@ struct sim_mad_route {
 	uint8_t sl;
 };
 
+/* What becomes of the ports' LIDs when another subnet manager takes over. */
+enum sim_lids { SIM_LIDS_KEPT, SIM_LIDS_REASSIGNED };
+/* What a port is in a partition. */
+enum sim_membership { SIM_MEMBER_NONE, SIM_MEMBER_LIMITED, SIM_MEMBER_FULL };
+
 /* Forwarding state of one switch. */
 struct sim_switch_tables {
 	uint16_t lid;       /* of the switch itself, 0: unknown */

@@ -44,7 +44,7 @@ int ibsim_console(struct ibsim_subnet *subnet, const char *line)
 
 /* ---- what the passes find ---- */
 
-static void push_port(struct ibsim_subnet *subnet, enum sim_control_event_type type, uint32_t port)
+void ibsim_push_port(struct ibsim_subnet *subnet, enum sim_control_event_type type, uint32_t port)
 {
 	struct sim_control_event event = {.type = type, .port = subnet->refs[port]};
 
@@ -60,10 +60,13 @@ void ibsim_port_changed(void *context, uint32_t port, const struct acm_port_fact
 	struct ibsim_subnet *subnet = context;
 	const struct acm_port_facts *now = &subnet->ports.facts[port];
 
-	push_port(subnet, SIM_CONTROL_PORT, port);
+	ibsim_push_port(subnet, SIM_CONTROL_PORT, port);
+	/* When a new SM is known to come, all ports are told together. */
+	if (subnet->asks_nobody || subnet->reregister || subnet->reregister_after)
+		return;
 	if (now->state == ACM_PORT_ACTIVE &&
 	    (before->state != ACM_PORT_ACTIVE || before->sm_lid != now->sm_lid))
-		push_port(subnet, SIM_CONTROL_REREGISTER, port);
+		ibsim_push_port(subnet, SIM_CONTROL_REREGISTER, port);
 }
 
 /* One change seldom comes alone: each kind has the others looked at. */
@@ -83,7 +86,7 @@ static void take_changes(struct ibsim_subnet *subnet)
 
 /* ---- the SA ---- */
 
-static void sa_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
+void ibsim_sa_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
 {
 	struct ibsim_subnet *subnet = context;
 	struct sim_control_event event = {
@@ -98,8 +101,8 @@ static void sa_answered(void *context, uint64_t cookie, int status, const uint8_
 	ibsim_events_push(&subnet->events, &event);
 }
 
-static int send_to_sa(struct ibsim_subnet *subnet, uint32_t port, const uint8_t *mad,
-		      ibsim_answer *answer, uint64_t cookie)
+int ibsim_send_to_sa(struct ibsim_subnet *subnet, uint32_t port, const uint8_t *mad,
+		     ibsim_answer *answer, uint64_t cookie)
 {
 	const struct acm_port_facts *facts = &subnet->ports.facts[port];
 	struct ibsim_address to = {.dlid = facts->sm_lid, .slid = facts->lid, .qp = 1};
@@ -108,30 +111,6 @@ static int send_to_sa(struct ibsim_subnet *subnet, uint32_t port, const uint8_t 
 		return -ENETDOWN;
 	return ibsim_pool_send(subnet->pool, subnet->port_targets[port].node, &to, mad, answer,
 			       subnet, cookie);
-}
-
-static void ping_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
-{
-	struct ibsim_subnet *subnet = context;
-
-	(void)cookie;
-	(void)mad;
-	if (status == 0 && subnet->swept)
-		subnet->sa_answers = true;
-	/* A request may have reached the dying OpenSM after it was seen to have ended. */
-	if (status == -EHOSTUNREACH && subnet->opensm.pid <= 0)
-		ibsim_pool_fail(subnet->pool, sa_answered, -EHOSTUNREACH);
-}
-
-void ibsim_ping_sa(struct ibsim_subnet *subnet)
-{
-	struct sim_port_ref sm = {.node = subnet->topology->sm, .port = 1};
-	uint8_t mad[ACM_MAD_LENGTH];
-
-	acm_sa_encode_ping(0, mad);
-	ibsim_pool_cancel(subnet->pool, ping_answered,
-			  0); /* OpenSM may have dropped the last one */
-	send_to_sa(subnet, ibsim_port_index(subnet, sm), mad, ping_answered, 0);
 }
 
 /* ---- what happens to the children ---- */
@@ -150,16 +129,6 @@ static void ibsim_ended(struct ibsim_subnet *subnet)
 	ibsim_scratch_path(subnet, IBSIM_LOG, log);
 	ibsim_log_tail(log, 3, subnet->died_text, sizeof(subnet->died_text));
 	ibsim_events_push(&subnet->events, &event);
-}
-
-static void opensm_gone(struct ibsim_subnet *subnet)
-{
-	subnet->swept = subnet->sa_answers = subnet->suspended = false;
-	/* What it had taken is lost with it; what comes from now on, ibsim refuses. */
-	ibsim_pool_fail(subnet->pool, sa_answered, -EHOSTUNREACH);
-	ibsim_pool_fail(subnet->pool, ping_answered, -EHOSTUNREACH);
-	/* The first packet that finds nobody makes ibsim free the slot. */
-	ibsim_ping_sa(subnet);
 }
 
 /* ibsim frees the slot of a client that died only when told to. */
@@ -210,20 +179,6 @@ static void ask_for_listing(struct ibsim_subnet *subnet)
 	subnet->listing = ibsim_console(subnet, "Attached\n") == 0;
 }
 
-static void opensm_swept(struct ibsim_subnet *subnet)
-{
-	subnet->swept = true;
-	ibsim_hint_all(subnet);
-	if (!subnet->sa_answers)
-		ibsim_ping_sa(subnet);
-	if (!subnet->reregister)
-		return;
-	subnet->reregister = false;
-	for (uint32_t i = 0; i < subnet->port_count; i++)
-		if (subnet->ports.facts[i].state == ACM_PORT_ACTIVE)
-			push_port(subnet, SIM_CONTROL_REREGISTER, i);
-}
-
 static void process_files(struct ibsim_subnet *subnet)
 {
 	_Alignas(struct inotify_event) char buffer[4096];
@@ -238,7 +193,7 @@ static void process_files(struct ibsim_subnet *subnet)
 			if (event->wd == subnet->log_watch && subnet->listing)
 				read_listing(subnet);
 			else if (event->len > 0 && strcmp(event->name, IBSIM_DUMP) == 0)
-				opensm_swept(subnet);
+				ibsim_opensm_swept(subnet);
 			at += sizeof(*event) + event->len;
 		}
 	}
@@ -256,7 +211,7 @@ static void process_sources(struct ibsim_subnet *subnet)
 			break;
 		case IBSIM_SOURCE_OPENSM:
 			if (ibsim_child_ended(&subnet->opensm))
-				opensm_gone(subnet);
+				ibsim_opensm_gone(subnet);
 			break;
 		case IBSIM_SOURCE_FILES:
 			process_files(subnet);
@@ -283,6 +238,7 @@ static int process(struct sim_control *control, uint64_t now)
 	ibsim_pass_process(&subnet->multicast_pass, now);
 	ibsim_pool_process(subnet->pool, now);
 	take_changes(subnet);
+	ibsim_opensm_reregister(subnet);
 	if (ibsim_pool_was_refused(subnet->pool))
 		ask_for_listing(subnet);
 	return subnet->events.failed ? -ENOMEM : 0;
@@ -340,14 +296,14 @@ static int sa_send(struct sim_control *control, struct sim_port_ref port, uint16
 	 */
 	if (subnet->suspended)
 		return 0;
-	return send_to_sa(subnet, index, mad, sa_answered, cookie);
+	return ibsim_send_to_sa(subnet, index, mad, ibsim_sa_answered, cookie);
 }
 
 static void sa_cancel(struct sim_control *control, uint64_t cookie)
 {
 	struct ibsim_subnet *subnet = subnet_of(control);
 
-	ibsim_pool_cancel(subnet->pool, sa_answered, cookie);
+	ibsim_pool_cancel(subnet->pool, ibsim_sa_answered, cookie);
 	ibsim_mad_cancel(subnet, cookie);
 	ibsim_events_drop(&subnet->events, cookie);
 }
@@ -378,6 +334,7 @@ static void destroy(struct sim_control *control)
 	ibsim_events_free(&subnet->events);
 	ibsim_tables_free(&subnet->tables);
 	ibsim_nodes_free(subnet);
+	ibsim_partitions_free(&subnet->partitions);
 	if (subnet->inotify_fd >= 0)
 		close(subnet->inotify_fd);
 	if (subnet->epoll_fd >= 0)
@@ -402,51 +359,6 @@ const struct sim_control_ops ibsim_control_ops = {
 };
 
 /* ---- faults ---- */
-
-void sim_ibsim_kill_opensm(struct sim_control *control)
-{
-	struct ibsim_subnet *subnet = subnet_of(control);
-
-	if (subnet->opensm.pid <= 0)
-		return;
-	ibsim_child_kill(&subnet->opensm);
-	opensm_gone(subnet);
-}
-
-int sim_ibsim_start_opensm(struct sim_control *control)
-{
-	struct ibsim_subnet *subnet = subnet_of(control);
-
-	if (subnet->died)
-		return -EHOSTUNREACH;
-	sim_ibsim_kill_opensm(control);
-	subnet->reregister = true;
-	return ibsim_start_opensm(subnet);
-}
-
-static int signal_opensm(struct ibsim_subnet *subnet, int number)
-{
-	if (subnet->opensm.pid <= 0)
-		return -ESRCH;
-	return kill(subnet->opensm.pid, number) < 0 ? -errno : 0;
-}
-
-int sim_ibsim_suspend_opensm(struct sim_control *control)
-{
-	struct ibsim_subnet *subnet = subnet_of(control);
-	int error = signal_opensm(subnet, SIGSTOP);
-
-	subnet->suspended = error == 0;
-	return error;
-}
-
-int sim_ibsim_resume_opensm(struct sim_control *control)
-{
-	struct ibsim_subnet *subnet = subnet_of(control);
-
-	subnet->suspended = false;
-	return signal_opensm(subnet, SIGCONT);
-}
 
 static int change_link(struct ibsim_subnet *subnet, const char *command, uint32_t node,
 		       uint8_t port)

@@ -17,6 +17,24 @@ void sim_ibsim_kill_opensm(struct sim_control *control);
  * killed. Does not wait: SIM_CONTROL_REREGISTER for every port tells that it is up. 0 or negative
  * errno. */
 int sim_ibsim_start_opensm(struct sim_control *control);
+/*
+ * It dies, and a standby takes over on another host, at whose first port it runs from now on, with
+ * the LIDs as they were or all given out anew; otherwise as sim_ibsim_start_opensm(). -EINVAL: not
+ * a host.
+ */
+int sim_ibsim_fail_over(struct sim_control *control, uint32_t node, enum sim_lids lids);
+/*
+ * As sim_ibsim_start_opensm(), but the new one asks nobody to register again: so the members of the
+ * groups that it does not know are not told.
+ */
+int sim_ibsim_lose_groups(struct sim_control *control);
+/*
+ * What a host's ports are in a partition of 15 bits, which OpenSM reads again for it: the port
+ * events follow. The SM's own host stays a full member of the default one. -EINVAL: no such host or
+ * P_Key; or another negative errno.
+ */
+int sim_ibsim_set_membership(struct sim_control *control, uint32_t node, uint16_t pkey,
+			     enum sim_membership membership);
 /* It hangs (SIGSTOP): requests get no answer at all, until it is resumed. -ESRCH: there is none. */
 int sim_ibsim_suspend_opensm(struct sim_control *control);
 int sim_ibsim_resume_opensm(struct sim_control *control);

@@ -83,6 +83,7 @@ static int find_programs(const struct startup *startup, char ibsim[PATH_MAX])
 /* ---- files ---- */
 
 static int write_topology(const struct ibsim_subnet *subnet, const char *name,
+			  const struct sim_topology *topology,
 			  int (*writer)(const struct sim_topology *topology, FILE *out))
 {
 	char path[PATH_MAX];
@@ -93,30 +94,16 @@ static int write_topology(const struct ibsim_subnet *subnet, const char *name,
 	file = fopen(path, "we");
 	if (!file)
 		return -errno;
-	error = writer(subnet->topology, file);
+	error = writer(topology, file);
 	if (fclose(file) != 0 && error == 0)
 		error = -errno;
 	return error;
 }
 
-static int write_options(const struct ibsim_subnet *subnet)
+int ibsim_write_partitions(const struct ibsim_subnet *subnet)
 {
-	bool updn = subnet->topology->routing == SIM_ROUTING_UPDN;
-	char path[PATH_MAX];
-	FILE *file;
-
-	ibsim_scratch_path(subnet, IBSIM_OPENSM_OPTIONS, path);
-	file = fopen(path, "we");
-	if (!file)
-		return -errno;
-	fprintf(file, "subnet_timeout %d\n", IBSIM_SUBNET_TIMEOUT);
-	fprintf(file, "routing_engine %s\n", updn ? "updn" : "minhop");
-	fprintf(file, "partition_config_file %s/%s\n", subnet->scratch, IBSIM_PARTITIONS);
-	fprintf(file, "dump_files_dir %s/%s\n", subnet->scratch, IBSIM_OPENSM_FOLDER);
-	fprintf(file, "log_file %s/%s\n", subnet->scratch, IBSIM_OPENSM_LOG);
-	fprintf(file, "force_log_flush TRUE\n");
-	fprintf(file, "fsync_high_avail_files FALSE\n"); /* nothing here outlives the run */
-	return fclose(file) == 0 ? 0 : -errno;
+	return write_topology(subnet, IBSIM_PARTITIONS, &subnet->partitions.view,
+			      sim_topology_write_partitions);
 }
 
 static int make_folder(const struct startup *startup)
@@ -132,10 +119,8 @@ static int make_folder(const struct startup *startup)
 	ibsim_scratch_path(subnet, IBSIM_OPENSM_FOLDER, path);
 	if (mkdir(path, 0700) < 0)
 		return -errno;
-	error = write_topology(subnet, IBSIM_NETLIST, sim_topology_write_ibsim);
-	if (error == 0)
-		error = write_topology(subnet, IBSIM_PARTITIONS, sim_topology_write_partitions);
-	return error ? error : write_options(subnet);
+	error = write_topology(subnet, IBSIM_NETLIST, subnet->topology, sim_topology_write_ibsim);
+	return error ? error : ibsim_write_partitions(subnet);
 }
 
 /* OpenSM's folder is watched for its dumps, the scratch folder's log of ibsim for answers on its
@@ -201,34 +186,6 @@ static int start_ibsim(struct ibsim_subnet *subnet, const char *program)
 	if (fcntl(subnet->ibsim.input_fd, F_SETFL, O_NONBLOCK) < 0)
 		return -errno;
 	return ibsim_watch(subnet, subnet->ibsim.pidfd, IBSIM_SOURCE_IBSIM);
-}
-
-int ibsim_start_opensm(struct ibsim_subnet *subnet)
-{
-	char folder[PATH_MAX], options[PATH_MAX], output[PATH_MAX];
-	char cache[PATH_MAX + 32], temporary[PATH_MAX + 32], preload[PATH_MAX + 32];
-	char socket_name[96], host[IBSIM_NAME_SIZE + 16];
-	const char *argv[] = {"opensm", "-F", options, NULL};
-	const char *environment[] = {socket_name, host, cache, temporary, preload, NULL};
-	struct ibsim_command command = {.program = subnet->opensm_program,
-					.argv = argv,
-					.environment = environment,
-					.directory = folder,
-					.output = output};
-	struct sim_port_ref sm = {.node = subnet->topology->sm, .port = 1};
-	uint32_t node = subnet->port_targets[ibsim_port_index(subnet, sm)].node;
-	int error;
-
-	ibsim_scratch_path(subnet, IBSIM_OPENSM_FOLDER, folder);
-	ibsim_scratch_path(subnet, IBSIM_OPENSM_OPTIONS, options);
-	ibsim_scratch_path(subnet, IBSIM_OPENSM_OUTPUT, output);
-	snprintf(socket_name, sizeof(socket_name), "IBSIM_SOCKNAME=%s", subnet->socket_name);
-	snprintf(host, sizeof(host), "SIM_HOST=%s", subnet->names[node]);
-	snprintf(cache, sizeof(cache), "OSM_CACHE_DIR=%s", folder);
-	snprintf(temporary, sizeof(temporary), "OSM_TMP_DIR=%s", folder);
-	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", subnet->umad2sim);
-	error = ibsim_child_start(&command, &subnet->opensm);
-	return error ? error : ibsim_watch(subnet, subnet->opensm.pidfd, IBSIM_SOURCE_OPENSM);
 }
 
 /* ---- waiting ---- */
@@ -420,6 +377,8 @@ static int prepare(struct startup *startup)
 	if (error == 0)
 		error = ibsim_tables_init(&subnet->tables, subnet->topology);
 	if (error == 0)
+		error = ibsim_partitions_init(&subnet->partitions, subnet->topology);
+	if (error == 0)
 		error = name_sockets(startup);
 	if (error == 0)
 		error = make_folder(startup);
@@ -508,6 +467,7 @@ int sim_ibsim_control_create(const struct sim_topology *topology,
 		return fail(&startup, -ENOMEM, NULL, "there is no memory for the fabric");
 	subnet->control.ops = &ibsim_control_ops;
 	subnet->topology = topology;
+	subnet->sm = topology->sm;
 	subnet->keep_scratch = options->keep_scratch;
 	subnet->epoll_fd = subnet->inotify_fd = -1;
 	subnet->ibsim = subnet->opensm = (struct ibsim_child){.pidfd = -1, .input_fd = -1};

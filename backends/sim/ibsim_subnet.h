@@ -5,6 +5,7 @@
 
 #include "control.h"
 #include "ibsim_events.h"
+#include "ibsim_partitions.h"
 #include "ibsim_pool.h"
 #include "ibsim_ports.h"
 #include "ibsim_process.h"
@@ -36,10 +37,15 @@ struct ibsim_subnet {
 	char umad2sim[PATH_MAX];
 	bool keep_scratch;
 	struct ibsim_child ibsim, opensm;
-	bool suspended;  /* OpenSM by SIGSTOP */
-	bool swept;      /* OpenSM has dumped since it was started */
-	bool sa_answers; /* to the ping, since then */
-	bool reregister; /* all ports are to be told when it is up */
+	bool suspended;            /* OpenSM by SIGSTOP */
+	bool swept;                /* OpenSM has dumped since it was started */
+	bool sa_answers;           /* to the ping, since then */
+	uint32_t sm;               /* node on which it runs */
+	enum sim_lids lids;        /* what it does with them when it starts */
+	bool asks_nobody;          /* to register again */
+	bool reregister;           /* all ports are to be told when it is up ... */
+	uint64_t reregister_after; /* ... and their passes have come so far; 0: they need not */
+	struct ibsim_partitions partitions;
 	bool died;
 	bool listing;    /* ibsim was asked for its clients */
 	long log_offset; /* of what was read of ibsim's log */
@@ -79,7 +85,20 @@ void ibsim_mad_cancel(struct ibsim_subnet *subnet, uint64_t cookie);
 /* ---- ibsim_start.c ---- */
 
 void ibsim_scratch_path(const struct ibsim_subnet *subnet, const char *name, char path[PATH_MAX]);
+/* Writes OpenSM's file of the partitions as they are. */
+int ibsim_write_partitions(const struct ibsim_subnet *subnet);
+
+/* ---- ibsim_opensm.c ---- */
+
 int ibsim_start_opensm(struct ibsim_subnet *subnet);
+/* Its process has ended. */
+void ibsim_opensm_gone(struct ibsim_subnet *subnet);
+/* It has written its dump files. */
+void ibsim_opensm_swept(struct ibsim_subnet *subnet);
+/* Tells the ports to register again, when a new one has come and what it set has been read. */
+void ibsim_opensm_reregister(struct ibsim_subnet *subnet);
+/* Asks the SA for its class's PortInfo; the answer sets sa_answers. */
+void ibsim_ping_sa(struct ibsim_subnet *subnet);
 
 /* ---- ibsim_control.c ---- */
 
@@ -96,8 +115,11 @@ int ibsim_watch(struct ibsim_subnet *subnet, int fd, enum ibsim_source source);
 /* Everything may have changed. */
 void ibsim_hint_all(struct ibsim_subnet *subnet);
 void ibsim_port_changed(void *context, uint32_t port, const struct acm_port_facts *before);
-/* Asks the SA for its class's PortInfo; the answer sets sa_answers. */
-void ibsim_ping_sa(struct ibsim_subnet *subnet);
+void ibsim_push_port(struct ibsim_subnet *subnet, enum sim_control_event_type type, uint32_t port);
+/* From a port of ours; and what became of it, for the fabric. */
+int ibsim_send_to_sa(struct ibsim_subnet *subnet, uint32_t port, const uint8_t *mad,
+		     ibsim_answer *answer, uint64_t cookie);
+void ibsim_sa_answered(void *context, uint64_t cookie, int status, const uint8_t *mad);
 /* One line for ibsim's console. 0, -EAGAIN or -EPIPE. */
 int ibsim_console(struct ibsim_subnet *subnet, const char *line);
 

@@ -83,7 +83,6 @@ int sim_subnet_mend_link(struct sim_subnet *subnet, uint32_t node, uint8_t port,
 int sim_subnet_stop_node(struct sim_subnet *subnet, uint32_t node, uint64_t now);
 int sim_subnet_start_node(struct sim_subnet *subnet, uint32_t node, uint64_t now);
 
-enum sim_lids { SIM_LIDS_KEPT, SIM_LIDS_REASSIGNED };
 /*
  * The manager fails and a standby on another host takes over: from now on no SA answers, until the
  * new one has swept. Groups are lost, all ports are asked to register again. -EINVAL: not a host.
@@ -96,7 +95,6 @@ bool sim_subnet_is_managed(const struct sim_subnet *subnet);
 void sim_subnet_set_sweep_time(struct sim_subnet *subnet, uint64_t duration);
 void sim_subnet_set_tree_delay(struct sim_subnet *subnet, uint64_t delay);
 
-enum sim_membership { SIM_MEMBER_NONE, SIM_MEMBER_LIMITED, SIM_MEMBER_FULL };
 /*
  * What a host's port is in a partition of 15 bits. Takes effect at once. The index of a P_Key
  * stays; a new one takes the first free place. -ENODEV, -ENOSPC: the table is full.
