@@ -57,6 +57,8 @@ struct verbs_transport {
 	struct acm_transport base;
 	struct verbs_options options;
 	int epoll;
+	int noted; /* an eventfd in the set: the queue is not empty, whatever devices say */
+	struct verbs_watch noted_watch;
 	bool started;
 	bool pulling;    /* inside next_event() */
 	bool told_empty; /* the user was last told that there is nothing */

@@ -6,10 +6,10 @@
 #include "verbs_queue_pair.h"
 #include "verbs_state.h"
 
-#include <assert.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 /* Descriptors that are looked at without an event coming of it. */
@@ -22,12 +22,32 @@ static bool is_empty(const struct verbs_transport *transport)
 	return !transport->events.count && !transport->writable && !transport->ports_pending;
 }
 
+/* Makes the descriptor readable, as no device does. */
+static void note(const struct verbs_transport *transport)
+{
+	uint64_t one = 1;
+
+	(void)!write(transport->noted, &one, sizeof(one));
+}
+
+static void take_note(struct verbs_watch *watch)
+{
+	const struct verbs_transport *transport =
+		(struct verbs_transport *)((char *)watch -
+					   offsetof(struct verbs_transport, noted_watch));
+	uint64_t count;
+
+	(void)!read(transport->noted, &count, sizeof(count));
+}
+
 /* What was empty is not any more. Whoever is pulling right now gets it without being woken. */
 static void wake(struct verbs_transport *transport)
 {
 	if (transport->pulling && !transport->told_empty)
 		return;
 	transport->told_empty = false;
+	if (!transport->pulling)
+		note(transport);
 	if (transport->wake)
 		transport->wake(transport->wake_context);
 }
@@ -333,6 +353,7 @@ static void destroy(struct acm_transport *base)
 	verbs_devices_destroy(transport);
 	verbs_events_free(&transport->events);
 	free(transport->slots);
+	close(transport->noted);
 	close(transport->epoll);
 	free(transport);
 }
@@ -367,6 +388,18 @@ static const struct acm_transport_ops operations = {
 	.destroy = destroy,
 };
 
+static int open_descriptors(struct verbs_transport *transport)
+{
+	transport->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (transport->epoll < 0)
+		return -errno;
+	transport->noted = eventfd(0, EFD_CLOEXEC);
+	if (transport->noted < 0)
+		return -errno;
+	return verbs_watch_add(&transport->noted_watch, transport->epoll, transport->noted,
+			       take_note);
+}
+
 int verbs_transport_create(const struct verbs_options *options, struct acm_transport **transport)
 {
 	struct verbs_transport *made = calloc(1, sizeof(*made));
@@ -377,9 +410,13 @@ int verbs_transport_create(const struct verbs_options *options, struct acm_trans
 	made->base.ops = &operations;
 	made->options = *options;
 	made->told_empty = true;
-	made->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (made->epoll < 0) {
-		error = -errno;
+	made->noted = -1;
+	error = open_descriptors(made);
+	if (error) {
+		if (made->noted >= 0)
+			close(made->noted);
+		if (made->epoll >= 0)
+			close(made->epoll);
 		free(made);
 		return error;
 	}

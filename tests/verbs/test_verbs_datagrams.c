@@ -3,6 +3,7 @@
 #include "world.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include <setjmp.h>
@@ -302,6 +303,46 @@ static void queue_pairs_share_registered_memory(void **state)
 	world_close(&world);
 }
 
+static bool is_readable(void)
+{
+	struct acm_transport_caps caps;
+	struct pollfd fd = {.events = POLLIN};
+
+	world.transport->ops->capabilities(world.transport, &caps);
+	fd.fd = caps.fd;
+	return poll(&fd, 1, 0) == 1;
+}
+
+static void the_descriptor_tells_of_all_that_waits(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	assert_false(is_readable());
+	/* No device tells of these. */
+	assert_int_equal(world.transport->ops->open_endpoint(world.transport, 1, 0, 0xffff,
+							     WORLD_QKEY, WORLD_DEPTH),
+			 0);
+	assert_true(is_readable());
+	world_expect(&world, ACM_EVENT_ENDPOINT_OPENED);
+	world_expect_nothing(&world);
+	assert_false(is_readable());
+	fake_add_device("mlx5_1");
+	verbs_transport_rescan(world.transport);
+	assert_true(is_readable());
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	world_expect_nothing(&world);
+	assert_false(is_readable());
+	pair = fake_last_queue_pair();
+	assert_true(fake_deliver(pair, "a", 1));
+	assert_true(is_readable());
+	world_expect(&world, ACM_EVENT_DATAGRAM);
+	world_expect_nothing(&world);
+	assert_false(is_readable());
+	world_close(&world);
+}
+
 static void groups(void **state)
 {
 	(void)state;
@@ -341,6 +382,7 @@ int main(void)
 		cmocka_unit_test(late_failures_are_told),
 		cmocka_unit_test(closing_ends_what_is_about_it),
 		cmocka_unit_test(queue_pairs_share_registered_memory),
+		cmocka_unit_test(the_descriptor_tells_of_all_that_waits),
 		cmocka_unit_test(groups),
 	};
 
