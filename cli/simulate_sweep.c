@@ -59,16 +59,27 @@ struct state {
 
 /* ---- a worker ---- */
 
-static void take_failure(const struct sim_run_result *result, struct report *report)
+/* A rule that is broken says more than the steps that miss their answers for it. */
+static void take_failure(const struct sim_scenario *scenario, const struct sim_run_result *result,
+			 struct report *report)
 {
+	const struct sim_outcome *worst = NULL;
+	bool of_rule = false;
+	char line[24] = "";
+
 	for (uint32_t i = 0; i < result->outcome_count; i++) {
-		if (result->outcomes[i].verdict != SIM_FAILED)
+		if (result->outcomes[i].verdict != SIM_FAILED ||
+		    (worst && (of_rule || i < scenario->step_count)))
 			continue;
-		snprintf(report->failure, sizeof(report->failure), "line %u: %s: %s",
-			 result->outcomes[i].line, result->outcomes[i].what,
-			 result->outcomes[i].came);
-		return;
+		worst = &result->outcomes[i];
+		of_rule = i >= scenario->step_count;
 	}
+	if (!worst)
+		return;
+	if (worst->line)
+		snprintf(line, sizeof(line), "line %u: ", worst->line);
+	snprintf(report->failure, sizeof(report->failure), "%s%s: %s", line, worst->what,
+		 worst->came);
 }
 
 static void run_scenario(const struct sim_scenario *scenario, const struct sim_run_options *options,
@@ -87,7 +98,7 @@ static void run_scenario(const struct sim_scenario *scenario, const struct sim_r
 	report->skipped = result.skipped;
 	report->requests = result.requests;
 	memcpy(report->seen, result.seen, sizeof(report->seen));
-	take_failure(&result, report);
+	take_failure(scenario, &result, report);
 	*hash = result.trace_hash;
 	sim_run_result_free(&result);
 }

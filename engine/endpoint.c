@@ -238,7 +238,10 @@ void acm_endpoint_update(struct acm_engine *engine, struct acm_endpoint *endpoin
 {
 	if (!endpoint->address_count) {
 		/* Nobody could ask it for anything: it stays out of the groups. */
+		if (endpoint->state == ACM_ENDPOINT_CLOSED)
+			return;
 		close(engine, endpoint);
+		acm_lookups_fail(engine, endpoint, ACM_STATUS_NOT_CONNECTED);
 		return;
 	}
 	if (!acm_port_active(endpoint->port))

@@ -14,8 +14,8 @@
 #define SEC  ACM_NSEC_PER_SEC
 /* After all faults and all that nodes may rightly still believe. */
 #define FINALLY_WITHIN (120 * SEC)
-#define FAULTS_MOST    12
-#define REQUESTS_MOST  40
+#define FAULTS_MOST    20
+#define REQUESTS_MOST  100
 #define PICK(dice, ...)                                                                            \
 	sim_dice_pick(dice, (const uint64_t[]){__VA_ARGS__},                                       \
 		      sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
@@ -70,8 +70,8 @@ static int draw_fabric(struct sim_scenario *scenario, struct sim_dice dice)
 	int error;
 
 	sim_random_limits_default(&limits);
-	limits.switches = (struct sim_range){1, 6};
-	limits.hosts = (struct sim_range){2, (uint32_t)PICK(&dice, 4, 8, 12, 20)};
+	limits.switches = (struct sim_range){1, 8};
+	limits.hosts = (struct sim_range){2, (uint32_t)PICK(&dice, 4, 8, 16, 32)};
 	limits.redundant = (struct sim_range){1, 4};
 	error = sim_topology_random(sim_dice_below(&dice, UINT64_MAX), &limits,
 				    &scenario->topology);

@@ -242,6 +242,8 @@ static void begin(struct simulation *simulation)
 
 	simulation->begun = true;
 	simulation->origin = simulation->now;
+	simulation->invariants.disturbed =
+		scenario->cold; /* by the switches that do not know yet */
 	for (uint32_t i = 0; i < scenario->step_count; i++)
 		simulation_schedule(simulation, (struct sim_due){.time = simulation->now +
 									 scenario->steps[i].at,

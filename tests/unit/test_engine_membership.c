@@ -756,15 +756,50 @@ static void the_full_key_of_a_partition_is_the_one_that_is_used(void **state)
 	cluster_destroy(&cluster);
 }
 
-static void add_name_in(int node, uint16_t pkey, const char *name)
+static void change_name_in(int node, uint16_t pkey, const char *name, enum acm_event_type type)
 {
 	struct acm_local_address local = {.pkey = pkey};
-	struct acm_event at = {.type = ACM_EVENT_ADDRESS_ADDED, .address = &local};
+	struct acm_event at = {.type = type, .address = &local};
 
 	assert_int_equal(acm_address_canonical(&local.address, ACM_ADDRESS_NAME,
 					       (const uint8_t *)name, strlen(name)),
 			 0);
 	assert_int_equal(cluster_step(&cluster, node, at), 0);
+}
+
+static void add_name_in(int node, uint16_t pkey, const char *name)
+{
+	change_name_in(node, pkey, name, ACM_EVENT_ADDRESS_ADDED);
+}
+
+static void no_answer(struct cluster *at, struct cluster_sa_query *query)
+{
+	(void)at;
+	query->silent = true;
+}
+
+/* What waits for a membership that is not wanted any more is told so. */
+static void an_endpoint_without_addresses_leaves_nobody_waiting(void **state)
+{
+	struct acm_request request;
+	uint64_t id;
+
+	(void)state;
+	config.compat = ACM_COMPAT_IBACM; /* which waits without bound */
+	make(1);
+	set_pkeys(1, 0xffff, 0x8012);
+	cluster_start(&cluster);
+	cluster.on_sa = no_answer;
+	add_name_in(1, 0x12, "one-in-12");
+	request = cluster_request(&cluster, 1, "nobody");
+	acm_address_canonical(&request.source, ACM_ADDRESS_NAME, (const uint8_t *)"one-in-12", 9);
+	id = cluster_ask_request(&cluster, 1, &request);
+	cluster_run_for(&cluster, MS);
+	assert_false(cluster_answer(&cluster, id)->given);
+	change_name_in(1, 0x12, "one-in-12", ACM_EVENT_ADDRESS_REMOVED);
+	cluster_run_for(&cluster, MS);
+	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_NOT_CONNECTED);
+	cluster_destroy(&cluster);
 }
 
 static void each_partition_has_its_own_endpoint_and_group(void **state)
@@ -1049,6 +1084,7 @@ int main(void)
 		TEST(an_endpoint_nobody_opens_is_given_up),
 		TEST(an_endpoint_that_cannot_be_opened_is_tried_again),
 		TEST(reregister_while_opening_attaches_to_nothing),
+		TEST(an_endpoint_without_addresses_leaves_nobody_waiting),
 		TEST(limited_members_join_by_the_full_pkey),
 		TEST(full_and_limited_members_share_a_group),
 		TEST(the_full_key_of_a_partition_is_the_one_that_is_used),
