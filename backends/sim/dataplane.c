@@ -125,15 +125,17 @@ static struct sim_packet *alter(struct sim_dataplane *plane, const struct sim_pa
 }
 
 /* A copy for a port, which `stats.copies` counts already; room for two has been reserved. */
-static void launch_copy(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t from,
-			uint32_t to, uint64_t time)
+static void launch_copy(struct sim_dataplane *plane, struct sim_packet *packet,
+			const struct sim_end *end, uint64_t now)
 {
-	struct sim_meddling meddling = {0};
+	const struct sim_meddler *meddler = &plane->walk.meddler;
+	struct sim_meddling meddling = end->meddling;
+	uint64_t time = now + end->delay;
 	struct sim_packet *altered = NULL;
 
-	if (plane->meddle)
-		plane->meddle(plane->meddle_context, packet, plane->wiring.exits[from].owner,
-			      plane->wiring.exits[to].owner, &meddling);
+	if (meddler->to_node)
+		meddler->to_node(meddler->context, packet, plane->walk.from,
+				 plane->wiring.exits[end->port].owner, &meddling);
 	if (meddling.flipped) {
 		altered = alter(plane, packet, &meddling);
 		meddling.lost |= !altered;
@@ -142,18 +144,17 @@ static void launch_copy(struct sim_dataplane *plane, struct sim_packet *packet, 
 		plane->stats.dropped[SIM_DROP_LOSS]++;
 		return;
 	}
-	put_on_way(plane, altered ? altered : packet, to, time + meddling.delay);
+	put_on_way(plane, altered ? altered : packet, end->port, time + meddling.delay);
 	if (meddling.twice) {
 		plane->stats.copies++;
-		put_on_way(plane, packet, to, time + meddling.twice_delay);
+		put_on_way(plane, packet, end->port, time + meddling.twice_delay);
 	}
 	if (altered)
 		sim_packets_release(&plane->packets, altered);
 }
 
 /* The walk's result. */
-static void launch(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t from,
-		   uint64_t now)
+static void launch(struct sim_dataplane *plane, struct sim_packet *packet, uint64_t now)
 {
 	const struct sim_walk *walk = &plane->walk;
 
@@ -162,7 +163,7 @@ static void launch(struct sim_dataplane *plane, struct sim_packet *packet, uint3
 		const struct sim_end *end = &walk->ends[i];
 
 		if (end->arrived)
-			launch_copy(plane, packet, from, end->port, now + end->delay);
+			launch_copy(plane, packet, end, now);
 		else
 			plane->stats.dropped[end->cause]++;
 	}
@@ -179,6 +180,7 @@ static int route(struct sim_dataplane *plane, struct sim_packet *packet, uint32_
 				    NULL
 			  : is_lid_of(&plane->ports[port], packet->dlid);
 	plane->walk.count = 0;
+	plane->walk.packet = packet;
 	if (multicast)
 		error = sim_walk_multicast(&plane->walk, port, packet->dlid, packet->length);
 	else if (!local)
@@ -191,7 +193,7 @@ static int route(struct sim_dataplane *plane, struct sim_packet *packet, uint32_
 		plane->stats.copies++;
 		put_on_way(plane, packet, port, now);
 	}
-	launch(plane, packet, port, now);
+	launch(plane, packet, now);
 	return 0;
 }
 

@@ -39,8 +39,6 @@ struct sim_dataplane {
 	struct sim_packets packets;
 	struct sim_packet_queue queue;
 	struct sim_dataplane_hooks hooks;
-	sim_meddle meddle; /* NULL: there are no faults */
-	void *meddle_context;
 	struct sim_fabric_stats stats; /* all but the SA's */
 };
 

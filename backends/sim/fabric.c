@@ -319,8 +319,7 @@ int sim_fabric_mend_link(struct sim_fabric *fabric, uint32_t node, uint8_t port)
 	return sim_wiring_mend(&fabric->core.plane.wiring, node, port);
 }
 
-void sim_fabric_set_meddle(struct sim_fabric *fabric, sim_meddle meddle, void *context)
+void sim_fabric_set_meddler(struct sim_fabric *fabric, const struct sim_meddler *meddler)
 {
-	fabric->core.plane.meddle = meddle;
-	fabric->core.plane.meddle_context = context;
+	fabric->core.plane.walk.meddler = *meddler;
 }

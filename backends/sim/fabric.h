@@ -93,11 +93,19 @@ struct sim_meddling {
 };
 
 struct sim_packet;
-/* From a node to another. */
-typedef void (*sim_meddle)(void *context, const struct sim_packet *packet, uint32_t from,
-			   uint32_t to, struct sim_meddling *meddling);
-/* Called for each copy that leaves its sender's port. NULL: there are no such faults. */
-void sim_fabric_set_meddle(struct sim_fabric *fabric, sim_meddle meddle, void *context);
+/* Who meddles with packets; all zero: nobody. */
+struct sim_meddler {
+	/* Called for each copy from node `from` that passes a link, before the tables make more of
+	 * it: what is done to it meets them all. */
+	void (*on_link)(void *context, const struct sim_packet *packet, uint32_t from,
+			uint32_t link, struct sim_meddling *meddling);
+	/* Called for each copy that gets to a node. */
+	void (*to_node)(void *context, const struct sim_packet *packet, uint32_t from, uint32_t to,
+			struct sim_meddling *meddling);
+	void *context;
+};
+/* Copies `meddler`. */
+void sim_fabric_set_meddler(struct sim_fabric *fabric, const struct sim_meddler *meddler);
 
 /*
  * Takes down the link at `port` of `node`, or restores it: packets over it, in both directions, are

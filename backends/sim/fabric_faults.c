@@ -43,10 +43,13 @@ void sim_fabric_faults_free(struct sim_fabric_faults *faults)
 void sim_fabric_faults_use(struct sim_fabric_faults *faults, struct sim_control *control,
 			   enum sim_control_kind kind, struct sim_fabric *fabric)
 {
+	struct sim_meddler meddler;
+
 	faults->control = control;
 	faults->control_kind = kind;
 	faults->fabric = fabric;
-	sim_fabric_set_meddle(fabric, sim_packet_faults_meddle, &faults->packets);
+	sim_packet_faults_meddler(&faults->packets, &meddler);
+	sim_fabric_set_meddler(fabric, &meddler);
 }
 
 /* ---- links ---- */
@@ -79,22 +82,6 @@ static int set_links(struct sim_fabric_faults *faults, const struct sim_fault_pl
 
 	for (uint32_t i = 0; i < plan->links.count && !error; i++)
 		error = set_link(faults, plan->links.nodes[i], up);
-	return error;
-}
-
-static int set_link_loss(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
-			 double rate)
-{
-	struct sim_loss loss = {.mask = rate > 0 ? plan->packets : 0,
-				.rate = plan->packets ? 0 : rate};
-	int error = 0;
-
-	for (uint32_t i = 0; i < 2 * plan->links.count && !error; i++) {
-		const struct sim_link *link = &faults->topology->links[plan->links.nodes[i / 2]];
-
-		error = sim_fabric_set_loss(faults->fabric, link->node[i % 2], link->port[i % 2],
-					    &loss);
-	}
 	return error;
 }
 
@@ -195,8 +182,11 @@ static void refuse(struct sim_sa_verdict *verdict, uint16_t status)
 void sim_fabric_faults_judge(void *context, const struct sim_sa_query *query,
 			     struct sim_sa_verdict *verdict)
 {
-	const struct sim_fabric_faults *faults = context;
+	struct sim_fabric_faults *faults = context;
 
+	sim_packet_faults_judge(&faults->packets, query, verdict);
+	if (verdict->fate == SIM_SA_LOST)
+		return;
 	for (uint32_t i = 0; i < faults->sa_count; i++) {
 		const struct sim_fault_plan *plan = faults->sa[i];
 
@@ -333,9 +323,6 @@ static int begin(struct sim_fabric_faults *faults, const struct sim_fault_plan *
 	case SIM_FAULT_LINK_FLAPPING:
 		return begin_flapping(faults, plan, now);
 	case SIM_FAULT_LOSS:
-		if (plan->links.count)
-			return set_link_loss(faults, plan, plan->rate);
-		return sim_packet_faults_add(&faults->packets, plan);
 	case SIM_FAULT_DUPLICATION:
 	case SIM_FAULT_DELAY:
 	case SIM_FAULT_REORDERING:
@@ -374,10 +361,6 @@ static int finish(struct sim_fabric_faults *faults, const struct sim_fault_plan 
 	case SIM_FAULT_LINK_FLAPPING:
 		return end_flapping(faults, plan);
 	case SIM_FAULT_LOSS:
-		if (plan->links.count)
-			return set_link_loss(faults, plan, 0);
-		sim_packet_faults_remove(&faults->packets, plan);
-		return 0;
 	case SIM_FAULT_DUPLICATION:
 	case SIM_FAULT_DELAY:
 	case SIM_FAULT_REORDERING:

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "packet_faults.h"
 
+#include <acmite/wire.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The method of an ACM MAD, and the bit of it that marks an answer. */
 #define METHOD_OFFSET 3
@@ -54,22 +56,41 @@ static uint64_t draw(struct sim_packet_rule *rule)
 	return sim_mix(rule->key + rule->drawn++ * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-static bool concerns(const struct sim_fault_plan *plan, const struct sim_packet *packet,
-		     uint32_t from, uint32_t to)
-{
-	bool answer = packet->length > METHOD_OFFSET &&
-		      (packet->payload[METHOD_OFFSET] & METHOD_ANSWER) != 0;
+/* ---- which packets ---- */
 
-	if (!(plan->classes & (answer ? SIM_CLASS_ANSWER : SIM_CLASS_REQUEST)))
-		return false;
-	if (!plan->nodes.count)
-		return true;
-	for (uint32_t i = 0; i < plan->nodes.count; i++) {
-		if (plan->nodes.nodes[i] == from || plan->nodes.nodes[i] == to)
+static bool holds(const struct sim_nodes *nodes, uint32_t node)
+{
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		if (nodes->nodes[i] == node)
 			return true;
 	}
 	return false;
 }
+
+static bool is_of_class(const struct sim_fault_plan *plan, const struct sim_packet *packet)
+{
+	bool answer = packet->length > METHOD_OFFSET &&
+		      (packet->payload[METHOD_OFFSET] & METHOD_ANSWER) != 0;
+
+	return (plan->classes & (answer ? SIM_CLASS_ANSWER : SIM_CLASS_REQUEST)) != 0;
+}
+
+static bool is_of_group(const struct sim_fault_plan *plan, const struct sim_packet *packet)
+{
+	uint8_t rate, mtu;
+
+	if (plan->groups == SIM_GROUPS_NONE)
+		return true;
+	if (packet->dlid < ACM_LID_MULTICAST)
+		return false;
+	if (plan->groups == SIM_GROUPS_MGID)
+		return !memcmp(&plan->mgid, &packet->dgid, sizeof(packet->dgid));
+	return plan->groups == SIM_GROUPS_ALL ||
+	       (acm_group_parse(&packet->dgid, packet->pkey, &rate, &mtu) &&
+		rate == plan->group_rate && mtu == plan->group_mtu);
+}
+
+/* ---- what is done to them ---- */
 
 static bool strikes(struct sim_packet_rule *rule)
 {
@@ -100,15 +121,86 @@ static void apply(struct sim_packet_rule *rule, const struct sim_packet *packet,
 	}
 }
 
-void sim_packet_faults_meddle(void *context, const struct sim_packet *packet, uint32_t from,
-			      uint32_t to, struct sim_meddling *meddling)
+static void meddle(struct sim_packet_rule *rule, const struct sim_packet *packet,
+		   struct sim_meddling *meddling)
+{
+	if (is_of_class(rule->plan, packet) && is_of_group(rule->plan, packet) && strikes(rule))
+		apply(rule, packet, meddling);
+}
+
+static void on_link(void *context, const struct sim_packet *packet, uint32_t from, uint32_t link,
+		    struct sim_meddling *meddling)
 {
 	struct sim_packet_faults *faults = context;
 
 	for (uint32_t i = 0; i < faults->count; i++) {
-		struct sim_packet_rule *rule = &faults->rules[i];
+		const struct sim_fault_plan *plan = faults->rules[i].plan;
 
-		if (concerns(rule->plan, packet, from, to) && strikes(rule))
-			apply(rule, packet, meddling);
+		if (holds(&plan->links, link) && (!plan->nodes.count || holds(&plan->nodes, from)))
+			meddle(&faults->rules[i], packet, meddling);
+	}
+}
+
+static void to_node(void *context, const struct sim_packet *packet, uint32_t from, uint32_t to,
+		    struct sim_meddling *meddling)
+{
+	struct sim_packet_faults *faults = context;
+
+	for (uint32_t i = 0; i < faults->count; i++) {
+		const struct sim_fault_plan *plan = faults->rules[i].plan;
+
+		if (!plan->links.count &&
+		    (!plan->nodes.count || holds(&plan->nodes, from) || holds(&plan->nodes, to)))
+			meddle(&faults->rules[i], packet, meddling);
+	}
+}
+
+void sim_packet_faults_meddler(struct sim_packet_faults *faults, struct sim_meddler *meddler)
+{
+	*meddler = (struct sim_meddler){.on_link = on_link, .to_node = to_node, .context = faults};
+}
+
+/* ---- MADs to the SA, and their answers ---- */
+
+static void flip_bit(uint64_t drawn, uint8_t *mad, uint32_t *length, uint32_t room)
+{
+	(void)room;
+	if (*length)
+		mad[drawn % *length] ^= (uint8_t)(1u << (drawn >> 32) % 8);
+}
+
+static void judge(struct sim_packet_rule *rule, struct sim_sa_verdict *verdict)
+{
+	const struct sim_fault_plan *plan = rule->plan;
+	bool both = (plan->classes & SIM_CLASS_SA_REQUEST) && (plan->classes & SIM_CLASS_SA_ANSWER);
+	bool of_request = both ? draw(rule) & 1 : (plan->classes & SIM_CLASS_SA_REQUEST) != 0;
+
+	if (plan->kind == SIM_FAULT_LOSS && of_request) {
+		verdict->fate = SIM_SA_LOST;
+	} else if (plan->kind == SIM_FAULT_LOSS) {
+		verdict->lost_answer = true;
+	} else if (plan->kind == SIM_FAULT_DUPLICATION) {
+		verdict->twice = true;
+		verdict->twice_gap = plan->delay;
+	} else if (plan->kind == SIM_FAULT_DELAY) {
+		verdict->delay += plan->delay;
+	} else if (plan->kind == SIM_FAULT_REORDERING) {
+		verdict->delay += draw(rule) % (plan->delay + 1);
+	} else {
+		verdict->alter = flip_bit;
+		verdict->alter_draw = draw(rule);
+	}
+}
+
+void sim_packet_faults_judge(struct sim_packet_faults *faults, const struct sim_sa_query *query,
+			     struct sim_sa_verdict *verdict)
+{
+	for (uint32_t i = 0; i < faults->count; i++) {
+		struct sim_packet_rule *rule = &faults->rules[i];
+		const struct sim_fault_plan *plan = rule->plan;
+
+		if ((plan->classes & (SIM_CLASS_SA_REQUEST | SIM_CLASS_SA_ANSWER)) &&
+		    (!plan->nodes.count || holds(&plan->nodes, query->port.node)) && strikes(rule))
+			judge(rule, verdict);
 	}
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What happens to datagrams on their way: loss, duplication, delay, reordering, corruption, by node
- * and by class of packet. Each rule has random numbers of its own, so that one changes nothing for
- * others.
+ * What happens to packets on their way: loss, duplication, delay, reordering, corruption, by link,
+ * node, group and class of packet. Each rule has random numbers of its own, so that one changes
+ * nothing for others.
  */
 #ifndef ACMITE_SIM_PACKET_FAULTS_H
 #define ACMITE_SIM_PACKET_FAULTS_H
 
 #include "dataplane.h"
+#include "sa_faults.h"
 #include "scenario.h"
 
 struct sim_packet_rule;
@@ -25,8 +26,10 @@ void sim_packet_faults_free(struct sim_packet_faults *faults);
 /* `plan` must stay until it is removed. 0 or -ENOMEM. */
 int sim_packet_faults_add(struct sim_packet_faults *faults, const struct sim_fault_plan *plan);
 void sim_packet_faults_remove(struct sim_packet_faults *faults, const struct sim_fault_plan *plan);
-/* For sim_fabric_set_meddle(); `context` is the faults. */
-void sim_packet_faults_meddle(void *context, const struct sim_packet *packet, uint32_t from,
-			      uint32_t to, struct sim_meddling *meddling);
+/* For sim_fabric_set_meddler(). */
+void sim_packet_faults_meddler(struct sim_packet_faults *faults, struct sim_meddler *meddler);
+/* What becomes of a MAD to the SA, and of its answer: adds to the verdict. */
+void sim_packet_faults_judge(struct sim_packet_faults *faults, const struct sim_sa_query *query,
+			     struct sim_sa_verdict *verdict);
 
 #endif

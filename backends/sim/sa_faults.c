@@ -43,7 +43,8 @@ struct sa_faults {
 	struct judged_list answers; /* second ones that are due */
 	struct judged *told;        /* the event told last points into it */
 	struct sim_sa_answer refusal;
-	bool failed; /* there was no memory for what was to come */
+	uint8_t *altered; /* the answer told last, when it was changed */
+	bool failed;      /* there was no memory for what was to come */
 };
 
 static struct sa_faults *faults_of(struct sim_control *control)
@@ -181,7 +182,8 @@ static int check_port(struct sa_faults *faults, struct sim_port_ref port, uint16
 /* True when something is to be done about the answer. */
 static bool concerns_answer(const struct sim_sa_verdict *verdict)
 {
-	return verdict->fate == SIM_SA_REFUSED || verdict->lost_answer || verdict->twice;
+	return verdict->fate == SIM_SA_REFUSED || verdict->lost_answer || verdict->twice ||
+	       verdict->alter;
 }
 
 /* Takes over `judged`, but not on errors. */
@@ -345,6 +347,22 @@ static bool repeat(struct sa_faults *faults, const struct judged *judged,
 	return false;
 }
 
+static bool alter(struct sa_faults *faults, const struct sim_sa_verdict *verdict,
+		  struct sim_control_event *event)
+{
+	uint32_t room = event->length > ACM_MAD_LENGTH ? event->length : ACM_MAD_LENGTH;
+	uint8_t *altered = calloc(1, room);
+
+	if (!altered)
+		return false;
+	memcpy(altered, event->mad, event->length);
+	verdict->alter(verdict->alter_draw, altered, &event->length, room);
+	free(faults->altered);
+	faults->altered = altered;
+	event->mad = altered;
+	return true;
+}
+
 /* False: the event is not to be told. */
 static bool handle_answer(struct sa_faults *faults, struct sim_control_event *event)
 {
@@ -353,16 +371,18 @@ static bool handle_answer(struct sa_faults *faults, struct sim_control_event *ev
 
 	if (!judged)
 		return true;
-	if (judged->verdict.fate == SIM_SA_REFUSED) {
+	if (judged->verdict.lost_answer) {
+		told = false;
+	} else if (judged->verdict.fate == SIM_SA_REFUSED) {
 		if (sim_sa_refuse(judged->mad, judged->verdict.status, &faults->refusal)) {
 			faults->failed = true;
 			told = false;
 		}
 		event->mad = faults->refusal.data;
 		event->length = faults->refusal.length;
-	} else if (judged->verdict.lost_answer) {
-		told = false;
 	}
+	if (told && judged->verdict.alter && !alter(faults, &judged->verdict, event))
+		faults->failed = true;
 	if (told && judged->verdict.twice && !repeat(faults, judged, event))
 		faults->failed = true;
 	free(judged);
@@ -451,6 +471,7 @@ static void destroy(struct sim_control *base)
 	free_list(&faults->answers);
 	free(faults->told);
 	free(faults->refusal.data);
+	free(faults->altered);
 	free(faults);
 }
 

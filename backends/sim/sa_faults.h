@@ -31,6 +31,12 @@ struct sim_sa_verdict {
 	bool lost_answer;   /* with ANSWERED: it has its effect, but the answer is lost */
 	bool twice;         /* answered once more ... */
 	uint64_t twice_gap; /* ... that many ns later */
+	/*
+	 * Changes the answer on its way back: its bytes, of which there is room for `room`, and
+	 * their number. `draw` is alter_draw. NULL: it stays as it is.
+	 */
+	void (*alter)(uint64_t draw, uint8_t *mad, uint32_t *length, uint32_t room);
+	uint64_t alter_draw;
 };
 
 /* Called for each request; may change the verdict, which comes all zero. */

@@ -86,8 +86,21 @@ enum sim_fault_kind {
 /* As in the file, static. */
 const char *sim_fault_kind_name(enum sim_fault_kind kind);
 
-/* Bits: which ACM datagrams a fault concerns. */
-enum { SIM_CLASS_REQUEST = 1, SIM_CLASS_ANSWER = 2 };
+/* Bits: which packets a fault concerns: ACM datagrams, and MADs between ports and the SA. */
+enum {
+	SIM_CLASS_REQUEST = 1,
+	SIM_CLASS_ANSWER = 2,
+	SIM_CLASS_SA_REQUEST = 4,
+	SIM_CLASS_SA_ANSWER = 8,
+};
+
+/* Which multicasts. */
+enum sim_groups {
+	SIM_GROUPS_NONE,    /* unicasts too */
+	SIM_GROUPS_ALL,     /* to whatever group */
+	SIM_GROUPS_QUALITY, /* to ACM groups of this rate and MTU */
+	SIM_GROUPS_MGID,
+};
 
 struct sim_fault_plan {
 	enum sim_fault_kind kind;
@@ -96,6 +109,10 @@ struct sim_fault_plan {
 	struct sim_nodes links; /* indices of links */
 	uint64_t period;        /* ns */
 	double down;            /* share of the period, 0 to 1 */
+	enum sim_groups groups;
+	uint8_t group_rate; /* codes */
+	uint8_t group_mtu;
+	struct acm_gid mgid;
 	uint32_t classes;
 	double rate;      /* 0 to 1 */
 	uint64_t packets; /* bit n: the n-th that is concerned, from 0; 0: by rate alone */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_reader.h"
 
+#include <acmite/wire.h>
+#include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "subnet.h"
@@ -22,15 +25,17 @@ enum {
 	ADDRESS,
 	PERIOD,
 	DOWN,
+	GROUP,
 	KEYS
 };
-static const char *const keys[KEYS] = {"kind", "node",       "for",     "link",   "packet",
-				       "rate", "packets",    "delay",   "status", "lids",
-				       "pkey", "membership", "address", "period", "down"};
+static const char *const keys[KEYS] = {
+	"kind",   "node", "for",  "link",       "packet",  "rate",   "packets", "delay",
+	"status", "lids", "pkey", "membership", "address", "period", "down",    "group"};
 
 /* What a kind of fault is called, and which keys it must and may have beside `kind`. */
-#define BIT(key)    (1u << (key))
-#define PACKET_KEYS (BIT(NODE) | BIT(FOR) | BIT(PACKET) | BIT(RATE) | BIT(PACKETS))
+#define BIT(key) (1u << (key))
+#define PACKET_KEYS                                                                                \
+	(BIT(NODE) | BIT(LINK) | BIT(GROUP) | BIT(FOR) | BIT(PACKET) | BIT(RATE) | BIT(PACKETS))
 /* A fabric that does nothing but go up and down never ends. */
 #define PERIOD_LEAST ACM_NSEC_PER_USEC
 
@@ -51,7 +56,7 @@ static const struct fault_shape {
 	[SIM_FAULT_LINK_UP] = {"link_up", BIT(LINK), 0},
 	[SIM_FAULT_LINK_FLAPPING] = {"link_flapping", BIT(LINK) | BIT(PERIOD),
 				     BIT(DOWN) | BIT(FOR)},
-	[SIM_FAULT_LOSS] = {"loss", 0, PACKET_KEYS | BIT(LINK)},
+	[SIM_FAULT_LOSS] = {"loss", 0, PACKET_KEYS},
 	[SIM_FAULT_DUPLICATION] = {"duplication", 0, PACKET_KEYS | BIT(DELAY)},
 	[SIM_FAULT_DELAY] = {"delay", BIT(DELAY), PACKET_KEYS},
 	[SIM_FAULT_REORDERING] = {"reordering", BIT(DELAY), PACKET_KEYS},
@@ -134,25 +139,71 @@ static void read_packets(struct scenario_reader *reader, const yaml_node_t *list
 	}
 }
 
+/* "all", "10/2048" for ACM groups of 10 Gb/s and 2048 bytes, or an MGID. */
+static void read_group(struct scenario_reader *reader, const yaml_node_t *node,
+		       struct sim_fault_plan *fault)
+{
+	const char *text = node ? sim_document_text(&reader->document, node, "group") : NULL;
+	unsigned int rate = 0, mtu = 0;
+	char rest;
+
+	if (!text)
+		return;
+	if (!strcmp(text, "all")) {
+		fault->groups = SIM_GROUPS_ALL;
+		return;
+	}
+	if (inet_pton(AF_INET6, text, fault->mgid.raw) == 1 && fault->mgid.raw[0] == 0xff) {
+		fault->groups = SIM_GROUPS_MGID;
+		return;
+	}
+	fault->groups = SIM_GROUPS_QUALITY;
+	if (sscanf(text, "%u/%u%c", &rate, &mtu, &rest) == 2 && rate < 10000) {
+		fault->group_rate = acm_rate_code(rate == 2 ? 25 : rate * 10);
+		fault->group_mtu = acm_mtu_code(mtu);
+	}
+	if (!fault->group_rate || !fault->group_mtu)
+		sim_fault_add(reader->faults, sim_document_place(node),
+			      "group is '%s', one was expected: all, the rate in Gb/s and the MTU "
+			      "in bytes of ACM groups, as 10/2048, or an MGID",
+			      text);
+}
+
+static void check_sa_class(struct scenario_reader *reader, yaml_node_t *const *values,
+			   const struct sim_fault_plan *fault)
+{
+	if (!(fault->classes & (SIM_CLASS_SA_REQUEST | SIM_CLASS_SA_ANSWER)))
+		return;
+	if (values[LINK] || values[GROUP])
+		sim_fault_add(reader->faults, sim_document_place(values[PACKET]),
+			      "MADs of the SA are told apart by node only, 'link' and 'group' were "
+			      "not expected beside them");
+	if (fault->kind == SIM_FAULT_CORRUPTION && fault->classes == SIM_CLASS_SA_REQUEST)
+		sim_fault_add(reader->faults, sim_document_place(values[PACKET]),
+			      "only answers of the SA are corrupted, sa_answer was expected");
+}
+
 static void read_packet_fault(struct scenario_reader *reader, yaml_node_t *const *values,
 			      struct sim_fault_plan *fault)
 {
-	static const struct sim_word classes[] = {{"any", SIM_CLASS_REQUEST | SIM_CLASS_ANSWER},
-						  {"request", SIM_CLASS_REQUEST},
-						  {"answer", SIM_CLASS_ANSWER},
-						  {NULL, 0}};
+	static const struct sim_word classes[] = {
+		{"any", SIM_CLASS_REQUEST | SIM_CLASS_ANSWER},
+		{"request", SIM_CLASS_REQUEST},
+		{"answer", SIM_CLASS_ANSWER},
+		{"sa", SIM_CLASS_SA_REQUEST | SIM_CLASS_SA_ANSWER},
+		{"sa_request", SIM_CLASS_SA_REQUEST},
+		{"sa_answer", SIM_CLASS_SA_ANSWER},
+		{NULL, 0}};
 
 	sim_document_word(&reader->document, values[PACKET], "packet", classes, &fault->classes);
+	check_sa_class(reader, values, fault);
+	read_group(reader, values[GROUP], fault);
 	scenario_read_share(reader, values[RATE], "rate", &fault->rate);
 	read_packets(reader, values[PACKETS], &fault->packets);
 	if (values[RATE] && values[PACKETS])
 		sim_fault_add(
 			reader->faults, sim_document_place(values[PACKETS]),
 			"'packets' and 'rate' contradict each other, one of them was expected");
-	if (values[LINK] && (values[NODE] || values[PACKET]))
-		sim_fault_add(reader->faults, sim_document_place(values[LINK]),
-			      "a loss on a link concerns all packets, 'node' and 'packet' were not "
-			      "expected beside 'link'");
 }
 
 static void read_subnet_fault(struct scenario_reader *reader, yaml_node_t *const *values,

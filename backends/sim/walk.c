@@ -48,6 +48,23 @@ static int add_drop(struct sim_walk *walk, enum sim_drop cause)
 	return add_end(walk, &(struct sim_end){.cause = cause});
 }
 
+/* Takes a copy over a link. False: end->cause tells why it got no further. */
+static bool pass(const struct sim_walk *walk, struct sim_exit *way, uint32_t length,
+		 struct sim_end *end)
+{
+	const struct sim_meddler *meddler = &walk->meddler;
+
+	if (!sim_exit_pass(way, length, &end->delay, &end->cause))
+		return false;
+	if (walk->packet && meddler->on_link)
+		meddler->on_link(meddler->context, walk->packet, walk->from, way->link,
+				 &end->meddling);
+	if (!end->meddling.lost)
+		return true;
+	end->cause = SIM_DROP_LOSS;
+	return false;
+}
+
 static bool is_host(const struct sim_walk *walk, uint32_t node)
 {
 	return walk->wiring->topology->nodes[node].kind == SIM_HOST;
@@ -79,7 +96,7 @@ static bool follow(const struct sim_walk *walk, uint32_t port, uint16_t dlid, ui
 {
 	struct sim_exit *way = &walk->wiring->exits[port];
 
-	for (uint32_t hops = 0; sim_exit_pass(way, length, &end->delay, &end->cause); hops++) {
+	for (uint32_t hops = 0; pass(walk, way, length, end); hops++) {
 		uint8_t out;
 
 		end->port = way->index;
@@ -104,6 +121,7 @@ int sim_walk_unicast(struct sim_walk *walk, uint32_t port, uint16_t dlid, uint32
 	struct sim_end end = {0};
 
 	walk->count = 0;
+	walk->from = walk->wiring->exits[port].owner;
 	end.arrived = follow(walk, port, dlid, length, &end);
 	return add_end(walk, &end);
 }
@@ -111,14 +129,14 @@ int sim_walk_unicast(struct sim_walk *walk, uint32_t port, uint16_t dlid, uint32
 /* ---- multicast ---- */
 
 /* Sends a copy out of a port; at a host it ends, at a switch it has further to go. */
-static int send_copy(struct sim_walk *walk, uint32_t port, uint32_t hops, uint64_t delay,
-		     uint32_t length)
+static int send_copy(struct sim_walk *walk, uint32_t port, uint32_t hops,
+		     const struct sim_end *before, uint32_t length)
 {
 	struct sim_exit *way = &walk->wiring->exits[port];
-	struct sim_end end = {.delay = delay};
+	struct sim_end end = *before;
 	void *visits = walk->visits;
 
-	if (!sim_exit_pass(way, length, &end.delay, &end.cause))
+	if (!pass(walk, way, length, &end))
 		return add_end(walk, &end);
 	end.port = way->index;
 	end.arrived = is_host(walk, way->node);
@@ -127,8 +145,11 @@ static int send_copy(struct sim_walk *walk, uint32_t port, uint32_t hops, uint64
 	if (!make_room(&visits, walk->visit_count, &walk->visit_room, sizeof(*walk->visits)))
 		return -ENOMEM;
 	walk->visits = visits;
-	walk->visits[walk->visit_count++] = (struct sim_visit){
-		.node = way->node, .ingress = way->port, .hops = hops, .delay = end.delay};
+	walk->visits[walk->visit_count++] = (struct sim_visit){.node = way->node,
+							       .ingress = way->port,
+							       .hops = hops,
+							       .delay = end.delay,
+							       .meddling = end.meddling};
 	return 0;
 }
 
@@ -137,6 +158,7 @@ static int send_copies(struct sim_walk *walk, const struct sim_visit *visit, uin
 		       uint32_t base, uint32_t length)
 {
 	const struct sim_wiring *wiring = walk->wiring;
+	const struct sim_end before = {.delay = visit->delay, .meddling = visit->meddling};
 	int error = 0;
 
 	for (; mask && !error; mask &= mask - 1) {
@@ -148,7 +170,7 @@ static int send_copies(struct sim_walk *walk, const struct sim_visit *visit, uin
 			error = add_drop(walk, SIM_DROP_NO_QP);
 		else
 			error = send_copy(walk, wiring->first[visit->node] + port, visit->hops + 1,
-					  visit->delay, length);
+					  &before, length);
 	}
 	return error;
 }
@@ -180,10 +202,12 @@ int sim_walk_multicast(struct sim_walk *walk, uint32_t port, uint16_t mlid, uint
 {
 	/* Each switch once in a tree. Copies that multiply in a loop must not do so for ever. */
 	uint32_t most = 2 * walk->wiring->topology->switch_count + SIM_HOPS_MAX;
+	const struct sim_end start = {0};
 	int error;
 
 	walk->count = walk->visit_count = 0;
-	error = send_copy(walk, port, 1, 0, length);
+	walk->from = walk->wiring->exits[port].owner;
+	error = send_copy(walk, port, 1, &start, length);
 	for (uint32_t i = 0; i < walk->visit_count && !error; i++) {
 		struct sim_visit visit = walk->visits[i]; /* the array may move */
 

@@ -14,9 +14,10 @@
 /* What became of one copy. */
 struct sim_end {
 	bool arrived;
-	enum sim_drop cause; /* when it did not */
-	uint32_t port;       /* index of the host's port, when it did */
-	uint64_t delay;      /* ns on the way */
+	enum sim_drop cause;          /* when it did not */
+	uint32_t port;                /* index of the host's port, when it did */
+	uint64_t delay;               /* ns on the way */
+	struct sim_meddling meddling; /* on the links that it passed */
 };
 
 /* A switch that a copy has reached and is to leave. */
@@ -25,11 +26,15 @@ struct sim_visit {
 	uint8_t ingress;
 	uint32_t hops;
 	uint64_t delay;
+	struct sim_meddling meddling;
 };
 
 struct sim_walk {
 	struct sim_wiring *wiring;
 	const struct sim_tables *tables;
+	struct sim_meddler meddler;
+	const struct sim_packet *packet; /* the one that is sent; NULL: nobody meddles with it */
+	uint32_t from;                   /* node */
 	uint32_t count;
 	uint32_t room;
 	struct sim_end *ends; /* of the last packet */
@@ -38,7 +43,7 @@ struct sim_walk {
 	struct sim_visit *visits;
 };
 
-/* `wiring` must outlive it; `tables` are set before each use. */
+/* `wiring` must outlive it; `tables` and `packet` are set before each use. */
 void sim_walk_init(struct sim_walk *walk, struct sim_wiring *wiring);
 void sim_walk_free(struct sim_walk *walk);
 

@@ -31,6 +31,7 @@ static void wire_port(struct sim_wiring *wiring, uint32_t node, uint32_t port, u
 	link = &topology->links[from->link];
 	way->port = from->peer_port;
 	way->index = wiring->first[from->peer] + from->peer_port;
+	way->link = from->link;
 	way->mtu = acm_mtu_bytes(link->mtu);
 	way->latency = link->latency;
 	tenths_gbps = acm_rate_tenths_gbps(link->rate);

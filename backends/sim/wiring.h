@@ -13,6 +13,7 @@ struct sim_exit {
 	uint32_t owner; /* node that the port belongs to */
 	uint32_t node;  /* at the other end, SIM_NONE: not connected */
 	uint32_t index; /* of the port at the other end */
+	uint32_t link;  /* index in the topology */
 	uint8_t port;   /* its number */
 	bool down;
 	uint32_t mtu;       /* bytes */

@@ -81,6 +81,30 @@ static void what_is_wrong_is_told_with_its_place(void **state)
 	refuse("", "fault:");
 }
 
+static void a_group_is_named_by_quality_or_mgid(void **state)
+{
+	struct sim_fault_plan plan = parse("{ kind: loss, group: 10/2048, link: node01 }");
+
+	(void)state;
+	assert_int_equal(plan.groups, SIM_GROUPS_QUALITY);
+	assert_int_equal(plan.group_rate, 3);
+	assert_int_equal(plan.group_mtu, 4);
+	sim_fault_plan_free(&plan);
+	plan = parse("{ kind: delay, delay: 1ms, group: \"ff15::7\" }");
+	assert_int_equal(plan.groups, SIM_GROUPS_MGID);
+	assert_int_equal(plan.mgid.raw[15], 7);
+	sim_fault_plan_free(&plan);
+	refuse("{ kind: loss, group: 11/2048 }", "group is '11/2048'");
+	refuse("{ kind: loss, group: \"fe80::1\" }", "group is 'fe80::1'");
+}
+
+static void mads_of_the_sa_have_no_link(void **state)
+{
+	(void)state;
+	refuse("{ kind: loss, packet: sa, link: node01 }", "told apart by node only");
+	refuse("{ kind: corruption, packet: sa_request }", "only answers of the SA");
+}
+
 static void a_flapping_link_has_a_period(void **state)
 {
 	struct sim_fault_plan plan =
@@ -101,6 +125,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_fault_needs_no_scenario),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+		cmocka_unit_test(a_group_is_named_by_quality_or_mgid),
+		cmocka_unit_test(mads_of_the_sa_have_no_link),
 		cmocka_unit_test(a_flapping_link_has_a_period),
 	};
 
