@@ -16,7 +16,7 @@ static void say(const char *name)
 	errno = ENOSYS;
 }
 
-/* Those that return a pointer, an errno, a negative errno, or nothing. */
+/* Those that return a pointer, an errno, a negative errno, none of something, or nothing. */
 #define POINTER(name)                                                                              \
 	PRELOAD_CALL void *name(void)                                                              \
 	{                                                                                          \
@@ -34,6 +34,12 @@ static void say(const char *name)
 	{                                                                                          \
 		say(#name);                                                                        \
 		return -ENOSYS;                                                                    \
+	}
+#define NONE(name)                                                                                 \
+	PRELOAD_CALL int name(void)                                                                \
+	{                                                                                          \
+		say(#name);                                                                        \
+		return 0;                                                                          \
 	}
 #define NOTHING(name)                                                                              \
 	PRELOAD_CALL void name(void)                                                               \
@@ -58,4 +64,5 @@ POINTER(ibv_qp_to_qp_ex)
 STATUS(ibv_set_ece)
 STATUS(ibv_query_ece)
 STATUS(ibv_resolve_eth_l2_from_gid)
+NONE(ibv_query_qp_data_in_order)
 NEGATIVE(umad_get_issm_path)
