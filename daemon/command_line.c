@@ -8,7 +8,8 @@
 #include <string.h>
 
 static const char help[] =
-	"Usage: acmited [-D | -P] [-A FILE] [-O FILE] --backend sim --fabric FILE --node NAME "
+	"Usage: acmited [-D | -P] [-A FILE] [-O FILE] [OPTION...]\n"
+	"       acmited [-D | -P] [-A FILE] [-O FILE] --backend sim --fabric FILE --node NAME "
 	"[OPTION...]\n"
 	"Answers ACM clients: resolves names and addresses on InfiniBand to path records.\n"
 	"\n"
@@ -19,7 +20,8 @@ static const char help[] =
 	"  -O, --options FILE    options: lines of name and value\n"
 	"      --lenient         warn of faults in these files and go on, as ibacm does\n"
 	"      --check-config    read all files, tell what is wrong, start nothing\n"
-	"      --backend NAME    sim: a simulated fabric\n"
+	"      --backend NAME    verbs (the default): this host's InfiniBand ports;\n"
+	"                        sim: a simulated fabric\n"
 	"      --fabric FILE     sim: the fabric's topology\n"
 	"      --control NAME    sim: builtin (the default), a model that needs nothing else;\n"
 	"                        ibsim, with OpenSM\n"
@@ -70,7 +72,7 @@ static const struct option long_options[] = {
 
 struct words {
 	const char *backend;
-	const char *control;
+	const char *control; /* NULL: not given */
 	const char *seed;
 	const char *ready_timeout;
 };
@@ -161,23 +163,42 @@ static enum command_line_outcome check_numbers(struct command_line *line, const 
 	return COMMAND_LINE_RUN;
 }
 
-static enum command_line_outcome check(struct command_line *line, const struct words *words,
-				       FILE *err)
+static enum command_line_outcome check_verbs(struct command_line *line, const struct words *words,
+					     FILE *err)
 {
-	if (!strcmp(words->backend, "verbs")) {
-		fprintf(err, "acmited: the verbs backend is not built yet; use --backend sim with "
-			     "--fabric"
-			     " and --node\n");
-		return COMMAND_LINE_NOT_BUILT;
-	}
-	if (strcmp(words->backend, "sim")) {
-		fprintf(err, "acmited: there is no backend %s; expected sim\n", words->backend);
+	const char *strange = line->fabric     ? "--fabric"
+			      : line->node     ? "--node"
+			      : line->scratch  ? "--scratch"
+			      : line->no_peers ? "--no-peers"
+			      : words->control ? "--control"
+					       : NULL;
+
+	if (strange) {
+		fprintf(err, "acmited: %s is of a simulated fabric; --backend sim serves one\n",
+			strange);
 		return COMMAND_LINE_WRONG;
 	}
-	line->ibsim = !strcmp(words->control, "ibsim");
-	if (!line->ibsim && strcmp(words->control, "builtin")) {
+#ifndef ACMITE_VERBS
+	fprintf(err,
+		"acmited: this build has no verbs backend: libibverbs-dev or libibumad-dev was "
+		"not there; install them and build again, or use --backend sim\n");
+	return COMMAND_LINE_NOT_BUILT;
+#else
+	line->backend = COMMAND_LINE_VERBS;
+	return check_numbers(line, words, err);
+#endif
+}
+
+static enum command_line_outcome check_sim(struct command_line *line, const struct words *words,
+					   FILE *err)
+{
+	const char *control = words->control ? words->control : "builtin";
+
+	line->backend = COMMAND_LINE_SIM;
+	line->ibsim = !strcmp(control, "ibsim");
+	if (!line->ibsim && strcmp(control, "builtin")) {
 		fprintf(err, "acmited: there is no control %s; expected builtin or ibsim\n",
-			words->control);
+			control);
 		return COMMAND_LINE_WRONG;
 	}
 	if (!line->fabric || !line->node) {
@@ -188,10 +209,21 @@ static enum command_line_outcome check(struct command_line *line, const struct w
 	return check_numbers(line, words, err);
 }
 
+static enum command_line_outcome check(struct command_line *line, const struct words *words,
+				       FILE *err)
+{
+	if (!strcmp(words->backend, "verbs"))
+		return check_verbs(line, words, err);
+	if (!strcmp(words->backend, "sim"))
+		return check_sim(line, words, err);
+	fprintf(err, "acmited: there is no backend %s; expected verbs or sim\n", words->backend);
+	return COMMAND_LINE_WRONG;
+}
+
 enum command_line_outcome command_line_parse(struct command_line *line, int argc, char **argv,
 					     FILE *out, FILE *err)
 {
-	struct words words = {.backend = "verbs", .control = "builtin"};
+	struct words words = {.backend = "verbs"};
 	int option;
 
 	memset(line, 0, sizeof(*line));

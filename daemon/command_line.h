@@ -6,8 +6,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+enum command_line_backend {
+	COMMAND_LINE_VERBS, /* this host's hardware */
+	COMMAND_LINE_SIM,   /* a simulated fabric */
+};
+
 /* Strings point into argv, or are static. */
 struct command_line {
+	enum command_line_backend backend;
 	bool background; /* -D */
 	bool lenient;
 	bool check_config; /* read all files, start nothing */
@@ -28,7 +34,7 @@ enum command_line_outcome {
 	COMMAND_LINE_RUN,
 	COMMAND_LINE_SHOWN,     /* help or version; exit 0 */
 	COMMAND_LINE_WRONG,     /* told; exit 2 */
-	COMMAND_LINE_NOT_BUILT, /* asks for what is not there yet, told; exit 1 */
+	COMMAND_LINE_NOT_BUILT, /* asks for what this build has not, told; exit 1 */
 };
 
 enum command_line_outcome command_line_parse(struct command_line *line, int argc, char **argv,

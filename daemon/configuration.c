@@ -53,24 +53,26 @@ static const struct sim_node *find_node(const struct configuration *configuratio
 	return node;
 }
 
-static int read_addresses(struct configuration *configuration, const struct sim_node *node,
-			  struct problems *problems)
+static enum address_file_ips ips_of(const struct configuration *configuration)
+{
+	return configuration->options.ips_in_address_file ? ADDRESS_FILE_TAKE_IPS
+							  : ADDRESS_FILE_SKIP_IPS;
+}
+
+static int read_node_addresses(struct configuration *configuration, const struct sim_node *node,
+			       struct problems *problems)
 {
 	const char *path = configuration->line->address_file;
-	enum address_file_ips ips = configuration->options.ips_in_address_file
-					    ? ADDRESS_FILE_TAKE_IPS
-					    : ADDRESS_FILE_SKIP_IPS;
-	struct address_file file;
 	int error;
 
 	if (!path)
 		return local_addresses_of_node(&configuration->addresses, node);
-	error = address_file_load(&file, path, ips, problems);
+	error = address_file_load(&configuration->address_file, path, ips_of(configuration),
+				  problems);
 	if (error)
 		return error;
-	error = local_addresses_of_file(&configuration->addresses, node, &file, path, problems);
-	address_file_free(&file);
-	return error;
+	return local_addresses_of_file(&configuration->addresses, node,
+				       &configuration->address_file, path, problems);
 }
 
 /* With a socket of one's own come companions of one's own, so that daemons run side by side. */
@@ -108,12 +110,35 @@ static int choose_seed(struct configuration *configuration)
 	return 0;
 }
 
+/* The fabric, and what this node is on it. -ENOMEM; other faults are told. */
+static int read_fabric(struct configuration *configuration, struct problems *problems,
+		       struct problems *strict)
+{
+	const struct sim_node *node;
+
+	if (read_topology(configuration, strict))
+		return 0;
+	node = find_node(configuration, strict);
+	return node ? read_node_addresses(configuration, node, problems) : 0;
+}
+
+/* Which devices there are is seen when they are: what the file says of others does no harm. */
+static int read_address_file(struct configuration *configuration, struct problems *problems)
+{
+	const char *path = configuration->line->address_file;
+
+	if (!path)
+		return 0;
+	return address_file_load(&configuration->address_file, path, ips_of(configuration),
+				 problems);
+}
+
 int configuration_read(struct configuration *configuration, const struct command_line *line,
 		       FILE *err)
 {
 	struct problems problems = {.out = err, .lenient = line->lenient};
 	struct problems strict = {.out = err};
-	const struct sim_node *node;
+	int error;
 
 	memset(configuration, 0, sizeof(*configuration));
 	configuration->line = line;
@@ -125,17 +150,19 @@ int configuration_read(struct configuration *configuration, const struct command
 	if (choose_seed(configuration))
 		problems_error(&strict, "acmited", 0,
 			       "the system gives no random numbers; use --seed");
-	if (!read_topology(configuration, &strict)) {
-		node = find_node(configuration, &strict);
-		if (node && read_addresses(configuration, node, &problems) == -ENOMEM)
-			return 1;
-	}
+	if (line->backend == COMMAND_LINE_SIM)
+		error = read_fabric(configuration, &problems, &strict);
+	else
+		error = read_address_file(configuration, &problems);
+	if (error == -ENOMEM)
+		return 1;
 	return problems.errors || strict.errors ? 2 : 0;
 }
 
 void configuration_free(struct configuration *configuration)
 {
 	local_addresses_free(&configuration->addresses);
+	address_file_free(&configuration->address_file);
 	if (configuration->topology)
 		sim_topology_free(configuration->topology);
 }

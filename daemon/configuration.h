@@ -2,6 +2,7 @@
 #ifndef ACMITE_DAEMON_CONFIGURATION_H
 #define ACMITE_DAEMON_CONFIGURATION_H
 
+#include "address_file.h"
 #include "command_line.h"
 #include "local_addresses.h"
 #include "options.h"
@@ -13,8 +14,10 @@ struct configuration {
 	struct options options;
 	char lock_file[PATH_MAX + 8];
 	const char *log_file;
-	struct sim_topology *topology;
-	struct local_addresses addresses;
+	struct address_file address_file; /* empty without one */
+	/* Of a simulated fabric: */
+	struct sim_topology *topology;    /* NULL: hardware */
+	struct local_addresses addresses; /* of the node, from either */
 };
 
 /*

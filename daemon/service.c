@@ -161,6 +161,17 @@ static void tell_ready(struct service *service)
 	fflush(stdout);
 }
 
+static void tell_served(const struct service *service)
+{
+	const struct command_line *line = service->configuration->line;
+
+	if (line->backend == COMMAND_LINE_VERBS)
+		log_line(service->log, LOG_BASIC, "serving %s", service->listeners.socket);
+	else
+		log_line(service->log, LOG_BASIC, "serving %s as %s of %s",
+			 service->listeners.socket, line->node, line->fabric);
+}
+
 static void serve(struct service *service)
 {
 	int error = client_server_listen(service->server, service->listeners.fds,
@@ -172,8 +183,7 @@ static void serve(struct service *service)
 	}
 	service->serving = true;
 	event_loop_stop_waiting(&service->loop);
-	log_line(service->log, LOG_BASIC, "serving %s as %s of %s", service->listeners.socket,
-		 service->configuration->line->node, service->configuration->line->fabric);
+	tell_served(service);
 	tell_ready(service);
 	error = notify_manager("READY=1");
 	if (error < 0)

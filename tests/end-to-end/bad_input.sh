@@ -23,10 +23,9 @@ refused() { # STATUS TEXT ARGUMENT...
 }
 
 command_line() {
-	refused 1 'acmited: the verbs backend is not built yet; use --backend sim with --fabric and --node'
-	refused 1 'acmited: the verbs backend is not built yet; use --backend sim with --fabric and --node' \
-		--backend verbs
-	refused 2 'acmited: there is no backend mock; expected sim' --backend mock
+	refused 2 'acmited: --fabric is of a simulated fabric; --backend sim serves one' \
+		--fabric "$topologies/pair.yaml" --node node1
+	refused 2 'acmited: there is no backend mock; expected verbs or sim' --backend mock
 	refused 2 'acmited: there is no control mock; expected builtin or ibsim' "${pair[@]}" --control mock
 	refused 2 'acmited: --backend sim needs --fabric FILE; acmited --help shows how' --backend sim
 	refused 2 'acmited: --backend sim needs --node NAME; acmited --help shows how' \

@@ -93,9 +93,28 @@ static void test_defaults(void **state)
 	done(&o);
 	parse(&o, "--backend sim --control builtin --fabric f --node n");
 	assert_int_equal(o.outcome, COMMAND_LINE_RUN);
+	assert_int_equal(o.line.backend, COMMAND_LINE_SIM);
 	assert_false(o.line.ibsim);
 	done(&o);
 }
+
+#ifdef ACMITE_VERBS
+static void test_hardware(void **state)
+{
+	struct outcome o;
+
+	(void)state;
+	parse(&o, "-P");
+	assert_int_equal(o.outcome, COMMAND_LINE_RUN);
+	assert_int_equal(o.line.backend, COMMAND_LINE_VERBS);
+	done(&o);
+	parse(&o, "--backend verbs --seed 3 -A a");
+	assert_int_equal(o.outcome, COMMAND_LINE_RUN);
+	assert_int_equal(o.line.backend, COMMAND_LINE_VERBS);
+	assert_string_equal(o.line.address_file, "a");
+	done(&o);
+}
+#endif
 
 static void test_shown(void **state)
 {
@@ -118,8 +137,13 @@ static void test_faults(void **state)
 		const char *text;
 		enum command_line_outcome outcome;
 	} cases[] = {
+		{"--fabric f --node n", COMMAND_LINE_WRONG},
+		{"--backend verbs --control ibsim", COMMAND_LINE_WRONG},
+		{"--backend verbs --no-peers", COMMAND_LINE_WRONG},
+#ifndef ACMITE_VERBS
 		{"-P", COMMAND_LINE_NOT_BUILT},
 		{"--backend verbs", COMMAND_LINE_NOT_BUILT},
+#endif
 		{"--backend ib", COMMAND_LINE_WRONG},
 		{"--backend sim --control opensm --fabric f --node n", COMMAND_LINE_WRONG},
 		{"--backend sim --node n", COMMAND_LINE_WRONG},
@@ -149,10 +173,11 @@ static void test_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_options),
-		cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_shown),
-		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_all_options), cmocka_unit_test(test_defaults),
+#ifdef ACMITE_VERBS
+		cmocka_unit_test(test_hardware),
+#endif
+		cmocka_unit_test(test_shown),       cmocka_unit_test(test_faults),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
