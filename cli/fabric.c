@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "fabric_exec.h"
+#include "fabric_observer.h"
 #include "fabric_opensm.h"
+#include "fabric_serve.h"
 #include "topology.h"
 #include "topology_import.h"
 #include "topology_json.h"
@@ -18,6 +20,9 @@ static const char usage[] =
 	"Usage: acmite fabric check [--json] [--against-opensm] FILE...\n"
 	"       acmite fabric export --format yaml|ibsim|dot|json FILE\n"
 	"       acmite fabric import FILE\n"
+	"       acmite fabric serve --socket PATH [--control builtin|ibsim] FILE\n"
+	"       acmite fabric show --fabric PATH [--json] [nodes|groups|tables|drops]\n"
+	"       acmite fabric fault --fabric PATH FAULT\n"
 	"       acmite fabric exec --fabric PATH --node NAME [--] COMMAND [ARGUMENT...]\n"
 	"\n"
 	"check   says what is in each topology file, or everything that is wrong with it\n"
@@ -27,8 +32,10 @@ static const char usage[] =
 	"        port is named, ibsim's netlist, Graphviz, or JSON\n"
 	"import  reads what ibnetdiscover prints of a fabric, or a netlist of ibsim's, and\n"
 	"        writes it as a topology file\n"
-	"exec    runs a program built for hardware on a node of a served fabric; exec --help\n"
-	"        tells more\n"
+	"serve   runs a fabric in real time, for programs that attach to its socket\n"
+	"show    tells what a served fabric looks like now\n"
+	"fault   harms a served fabric; serve, show, fault and exec --help tell more\n"
+	"exec    runs a program built for hardware on a node of a served fabric\n"
 	"\n"
 	"  -f, --format FORMAT  what to write\n"
 	"  -j, --json           report as JSON\n"
@@ -320,13 +327,25 @@ static int run_check(char **paths, const struct arguments *arguments)
 	return ret;
 }
 
+/* Those with arguments of their own. */
+static const struct {
+	const char *name;
+	int (*main)(int argc, char **argv);
+} commands[] = {
+	{"serve", acmite_fabric_serve},
+	{"show", acmite_fabric_show},
+	{"fault", acmite_fabric_fault},
+	{"exec", acmite_fabric_exec},
+};
+
 int acmite_fabric_main(int argc, char **argv)
 {
 	struct arguments arguments = {0};
 	const char *command;
 
-	if (argc > 1 && !strcmp(argv[1], "exec"))
-		return acmite_fabric_exec(argc - 1, argv + 1);
+	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].main(argc - 1, argv + 1);
 	if (parse_arguments(argc, argv, &arguments))
 		return EXIT_USAGE;
 	if (arguments.help) {
@@ -335,13 +354,13 @@ int acmite_fabric_main(int argc, char **argv)
 	}
 	command = argv[optind];
 	if (!command)
-		return usage_error("check, export, import or exec was expected", "");
+		return usage_error("a command was expected", "");
 	if (!strcmp(command, "check"))
 		return run_check(argv + optind + 1, &arguments);
 	if (!strcmp(command, "import"))
 		return import_file(argv + optind + 1);
 	if (strcmp(command, "export"))
-		return usage_error("check, export, import or exec was expected, not ", command);
+		return usage_error("a command was expected, not ", command);
 	if (arguments.against_opensm)
 		return usage_error("export has no --against-opensm", "");
 	if (arguments.json)

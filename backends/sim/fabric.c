@@ -140,6 +140,11 @@ int sim_fabric_attach_program(struct sim_fabric *fabric, const char *node,
 	return attach(fabric, node, SIM_TENANCY_PROGRAM, transport);
 }
 
+const struct sim_fabric_core *sim_fabric_core(const struct sim_fabric *fabric)
+{
+	return &fabric->core;
+}
+
 /* ---- running ---- */
 
 int sim_fabric_fd(const struct sim_fabric *fabric)

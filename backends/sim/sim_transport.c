@@ -168,16 +168,32 @@ int sim_transport_port_changed(struct sim_fabric_core *core, struct sim_port_ref
 	return error;
 }
 
-int sim_transport_reregister(struct sim_fabric_core *core, struct sim_port_ref port)
+static bool is_reregister_of(const struct sim_queued_event *queued, const void *argument)
+{
+	const uint32_t *port = argument;
+
+	return queued->event.type == ACM_EVENT_REREGISTER && queued->event.port == *port;
+}
+
+/* One that waits stands for all until then: who does not look does not pile them up. */
+static int push_reregister(struct sim_transport *transport, uint32_t port)
 {
 	struct sim_queued_event queued = {.event.type = ACM_EVENT_REREGISTER};
+
+	queued.event.port = port;
+	if (sim_transport_events_find(&transport->events, is_reregister_of, &port))
+		return 0;
+	return push(transport, &queued);
+}
+
+int sim_transport_reregister(struct sim_fabric_core *core, struct sim_port_ref port)
+{
 	struct sim_transport *transport = core->tenants[port.node].first;
 	int error = 0;
 
-	queued.event.port = port.port - 1u;
 	for (; transport && !error; transport = transport->next)
 		if (transport->started)
-			error = push(transport, &queued);
+			error = push_reregister(transport, port.port - 1u);
 	return error;
 }
 
@@ -511,6 +527,15 @@ static int next_event(struct acm_transport *base, struct acm_event *event)
 	}
 	*event = pulled->event;
 	return 1;
+}
+
+uint32_t sim_tenants_count(const struct sim_tenants *tenants)
+{
+	uint32_t count = 0;
+
+	for (const struct sim_transport *at = tenants->first; at; at = at->next)
+		count++;
+	return count;
 }
 
 static void enter_node(struct sim_transport *transport, enum sim_tenancy tenancy)

@@ -29,6 +29,10 @@ struct sim_fabric_core {
 	struct sim_transport *sa_refused; /* those whose sa_send() gave -EAGAIN */
 };
 
+struct sim_fabric;
+const struct sim_fabric_core *sim_fabric_core(const struct sim_fabric *fabric);
+uint32_t sim_tenants_count(const struct sim_tenants *tenants);
+
 enum sim_tenancy { SIM_TENANCY_OWNER, SIM_TENANCY_PROGRAM };
 
 /*
