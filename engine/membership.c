@@ -323,6 +323,8 @@ static void explained(struct acm_engine *engine, const struct acm_group *group, 
 	trace->value = (uint64_t)record.mtu << 8 | record.rate;
 	trace->reason = record.mtu != group->mtu     ? "the group's MTU is another"
 			: record.rate != group->rate ? "the group's rate is another"
+			: !acm_partition_equal(record.pkey, group->endpoint->pkey)
+				? "the group's P_Key is another"
 			: record.qkey != ACM_QKEY
 				? "the group's Q_Key is another"
 				: "the group would fit: the port may not be allowed in";

@@ -248,7 +248,8 @@ static void accept_copy(struct sim_dataplane *plane, struct sim_queue_pair *to,
 		drop(plane, SIM_DROP_PKEY);
 	} else if (packet->qkey != options->qkey) {
 		drop(plane, SIM_DROP_QKEY);
-	} else if (to->held == options->recv_depth || !plane->hooks.receive(to, packet)) {
+	} else if (to->held == options->recv_depth || plane->ports[options->port].starved ||
+		   !plane->hooks.receive(to, packet)) {
 		drop(plane, SIM_DROP_NO_BUFFER);
 	} else {
 		to->held++;

@@ -18,6 +18,7 @@ struct sim_port_state {
 	uint16_t lid;
 	uint8_t lmc;
 	uint8_t state; /* enum acm_port_state */
+	bool starved;  /* a fault: its receive queues have no buffers */
 };
 
 struct sim_dataplane_hooks {

@@ -55,8 +55,11 @@ static int read_port(struct sim_fabric *fabric, struct sim_port_ref port,
 	int error = control->ops->port_facts(control, port, facts);
 
 	if (!error)
-		plane->ports[index] = (struct sim_port_state){
-			.lid = facts->lid, .lmc = facts->lmc, .state = facts->state};
+		plane->ports[index] =
+			(struct sim_port_state){.lid = facts->lid,
+						.lmc = facts->lmc,
+						.state = facts->state,
+						.starved = plane->ports[index].starved};
 	return error;
 }
 
@@ -322,6 +325,18 @@ int sim_fabric_cut_link(struct sim_fabric *fabric, uint32_t node, uint8_t port)
 int sim_fabric_mend_link(struct sim_fabric *fabric, uint32_t node, uint8_t port)
 {
 	return sim_wiring_mend(&fabric->core.plane.wiring, node, port);
+}
+
+int sim_fabric_set_starved(struct sim_fabric *fabric, uint32_t node, bool starved)
+{
+	struct sim_dataplane *plane = &fabric->core.plane;
+	const struct sim_topology *topology = fabric->core.topology;
+
+	if (node >= topology->node_count || topology->nodes[node].kind != SIM_HOST)
+		return -ENODEV;
+	for (uint32_t port = 1; port <= topology->nodes[node].port_count; port++)
+		plane->ports[sim_wiring_index(&plane->wiring, node, port)].starved = starved;
+	return 0;
 }
 
 void sim_fabric_set_meddler(struct sim_fabric *fabric, const struct sim_meddler *meddler)

@@ -107,6 +107,9 @@ struct sim_meddler {
 /* Copies `meddler`. */
 void sim_fabric_set_meddler(struct sim_fabric *fabric, const struct sim_meddler *meddler);
 
+/* As long as a host is starved all its receive queues are empty. -ENODEV: it is none. */
+int sim_fabric_set_starved(struct sim_fabric *fabric, uint32_t node, bool starved);
+
 /*
  * Takes down the link at `port` of `node`, or restores it: packets over it, in both directions, are
  * lost as SIM_DROP_LINK. Its subnet manager learns of that elsewhere (ibsim_control.h). 0, or

@@ -11,8 +11,13 @@
 #include "ibsim_control.h"
 #include "wiring.h"
 
-#define MAD_STATUS_BUSY 0x0001
-#define TWICE_GAP       (20 * ACM_NSEC_PER_USEC)
+#define MAD_STATUS_BUSY       0x0001
+#define MAD_STATUS_NO_RECORDS 0x0300
+/* Bytes of a MAD with a member record (IBA vol. 1, 15.2.5.17). */
+#define MAD_GROUP_MTU  94
+#define MAD_GROUP_PKEY 96
+#define MAD_GROUP_RATE 98
+#define TWICE_GAP      (20 * ACM_NSEC_PER_USEC)
 
 struct sim_flapping {
 	const struct sim_fault_plan *plan;
@@ -153,6 +158,18 @@ int sim_fabric_faults_process(struct sim_fabric_faults *faults, uint64_t now)
 	return error;
 }
 
+/* ---- nodes that have no buffers ---- */
+
+static int set_starved(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
+		       bool starved)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < plan->nodes.count && !error; i++)
+		error = sim_fabric_set_starved(faults->fabric, plan->nodes.nodes[i], starved);
+	return error;
+}
+
 /* ---- the SA ---- */
 
 static bool is_from(const struct sim_fault_plan *plan, uint32_t node)
@@ -164,19 +181,61 @@ static bool is_from(const struct sim_fault_plan *plan, uint32_t node)
 	return !plan->nodes.count;
 }
 
-static bool is_join(const struct sim_sa_query *query)
+static bool is_about_group(const struct sim_sa_query *query, uint8_t method)
 {
 	struct acm_sa_request request;
 
 	return !acm_sa_decode_request(query->mad, ACM_MAD_LENGTH, &request) &&
-	       request.attribute == ACM_SA_ATTRIBUTE_MCMEMBER &&
-	       request.method == ACM_SA_METHOD_SET;
+	       request.attribute == ACM_SA_ATTRIBUTE_MCMEMBER && request.method == method;
 }
 
 static void refuse(struct sim_sa_verdict *verdict, uint16_t status)
 {
 	verdict->fate = SIM_SA_REFUSED;
 	verdict->status = status;
+}
+
+/* Another value that is one too. */
+static void other_mtu(uint64_t draw, uint8_t *mad, uint32_t *length, uint32_t room)
+{
+	(void)draw;
+	(void)room;
+	if (*length > MAD_GROUP_MTU)
+		mad[MAD_GROUP_MTU] ^= 1; /* 2048 and 4096 bytes */
+}
+
+static void other_rate(uint64_t draw, uint8_t *mad, uint32_t *length, uint32_t room)
+{
+	(void)draw;
+	(void)room;
+	if (*length > MAD_GROUP_RATE)
+		mad[MAD_GROUP_RATE] ^= 1; /* 10 and 2.5 Gb/s, ... */
+}
+
+static void other_pkey(uint64_t draw, uint8_t *mad, uint32_t *length, uint32_t room)
+{
+	(void)draw;
+	(void)room;
+	if (*length > MAD_GROUP_PKEY + 1)
+		mad[MAD_GROUP_PKEY + 1] ^= 1;
+}
+
+/* The join is refused, and the record of the group, when asked for, tells why. */
+static void judge_join(const struct sim_fault_plan *plan, const struct sim_sa_query *query,
+		       struct sim_sa_verdict *verdict)
+{
+	if (is_about_group(query, ACM_SA_METHOD_SET))
+		refuse(verdict, plan->status);
+	else if (!is_about_group(query, ACM_SA_METHOD_GET))
+		return;
+	else if (plan->refusal == SIM_REFUSED_NO_MLIDS)
+		refuse(verdict, MAD_STATUS_NO_RECORDS);
+	else if (plan->refusal == SIM_REFUSED_MTU)
+		verdict->alter = other_mtu;
+	else if (plan->refusal == SIM_REFUSED_RATE)
+		verdict->alter = other_rate;
+	else if (plan->refusal == SIM_REFUSED_PKEY)
+		verdict->alter = other_pkey;
 }
 
 void sim_fabric_faults_judge(void *context, const struct sim_sa_query *query,
@@ -203,7 +262,9 @@ void sim_fabric_faults_judge(void *context, const struct sim_sa_query *query,
 		} else if (plan->kind == SIM_FAULT_SA_TWICE) {
 			verdict->twice = true;
 			verdict->twice_gap = TWICE_GAP;
-		} else if (is_join(query) == (plan->kind == SIM_FAULT_JOIN_REFUSED)) {
+		} else if (plan->kind == SIM_FAULT_JOIN_REFUSED) {
+			judge_join(plan, query, verdict);
+		} else if (!is_about_group(query, ACM_SA_METHOD_SET)) {
 			refuse(verdict, plan->status);
 		}
 	}
@@ -304,12 +365,13 @@ static int fail_over(struct sim_fabric_faults *faults, const struct sim_fault_pl
 
 bool sim_fault_is_of_nodes(enum sim_fault_kind kind)
 {
-	return kind <= SIM_FAULT_DISCLAIM;
+	return kind <= SIM_FAULT_MOVE;
 }
 
 bool sim_fault_is_possible(const struct sim_fault_plan *plan, enum sim_control_kind kind)
 {
 	return kind == SIM_UNDER_BUILTIN || plan->kind <= SIM_FAULT_CORRUPTION ||
+	       plan->kind == SIM_FAULT_RECEIVE_QUEUE_FULL ||
 	       (plan->kind == SIM_FAULT_SA_SILENT && !plan->nodes.count);
 }
 
@@ -346,6 +408,8 @@ static int begin(struct sim_fabric_faults *faults, const struct sim_fault_plan *
 		return 0;
 	case SIM_FAULT_PKEY:
 		return set_memberships(faults, plan);
+	case SIM_FAULT_RECEIVE_QUEUE_FULL:
+		return set_starved(faults, plan, true);
 	default:
 		return -EINVAL;
 	}
@@ -378,6 +442,8 @@ static int finish(struct sim_fabric_faults *faults, const struct sim_fault_plan 
 		sim_subnet_options_default(&defaults);
 		sim_builtin_set_tree_delay(faults->control, defaults.tree_delay);
 		return 0;
+	case SIM_FAULT_RECEIVE_QUEUE_FULL:
+		return set_starved(faults, plan, false);
 	default:
 		return 0;
 	}

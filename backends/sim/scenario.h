@@ -62,6 +62,7 @@ enum sim_fault_kind {
 	SIM_FAULT_RELOAD,
 	SIM_FAULT_CLAIM,
 	SIM_FAULT_DISCLAIM,
+	SIM_FAULT_MOVE,
 	SIM_FAULT_LINK_DOWN,
 	SIM_FAULT_LINK_UP,
 	SIM_FAULT_LINK_FLAPPING,
@@ -81,6 +82,7 @@ enum sim_fault_kind {
 	SIM_FAULT_MLID_SHARED,
 	SIM_FAULT_TREE_DELAY,
 	SIM_FAULT_PKEY,
+	SIM_FAULT_RECEIVE_QUEUE_FULL,
 	SIM_FAULT_KINDS,
 };
 /* As in the file, static. */
@@ -102,6 +104,15 @@ enum sim_groups {
 	SIM_GROUPS_MGID,
 };
 
+/* Why a join is refused. */
+enum sim_refusal {
+	SIM_REFUSED_PLAINLY,
+	SIM_REFUSED_RATE,
+	SIM_REFUSED_MTU,
+	SIM_REFUSED_PKEY,
+	SIM_REFUSED_NO_MLIDS,
+};
+
 struct sim_fault_plan {
 	enum sim_fault_kind kind;
 	struct sim_nodes nodes; /* empty: all */
@@ -117,11 +128,13 @@ struct sim_fault_plan {
 	double rate;      /* 0 to 1 */
 	uint64_t packets; /* bit n: the n-th that is concerned, from 0; 0: by rate alone */
 	uint64_t delay;
-	uint16_t status; /* of a MAD */
+	uint16_t status;  /* of a MAD */
+	uint32_t refusal; /* enum sim_refusal */
 	bool lids_reassigned;
 	uint16_t pkey;
 	uint32_t membership; /* enum sim_membership */
 	struct acm_address address;
+	struct sim_nodes holders; /* who loses the address that moves */
 };
 /*
  * Reads one fault as it stands in a scenario file, "{ kind: link_down, link: leaf1 -- spine1 }",

@@ -26,11 +26,12 @@ enum {
 	PERIOD,
 	DOWN,
 	GROUP,
+	REASON,
 	KEYS
 };
 static const char *const keys[KEYS] = {
-	"kind",   "node", "for",  "link",       "packet",  "rate",   "packets", "delay",
-	"status", "lids", "pkey", "membership", "address", "period", "down",    "group"};
+	"kind", "node", "for",        "link",    "packet", "rate", "packets", "delay", "status",
+	"lids", "pkey", "membership", "address", "period", "down", "group",   "reason"};
 
 /* What a kind of fault is called, and which keys it must and may have beside `kind`. */
 #define BIT(key) (1u << (key))
@@ -38,6 +39,9 @@ static const char *const keys[KEYS] = {
 	(BIT(NODE) | BIT(LINK) | BIT(GROUP) | BIT(FOR) | BIT(PACKET) | BIT(RATE) | BIT(PACKETS))
 /* A fabric that does nothing but go up and down never ends. */
 #define PERIOD_LEAST ACM_NSEC_PER_USEC
+/* MAD status of the SA (IBA vol. 1, 15.4.2). */
+#define NO_RESOURCES    0x0100
+#define REQUEST_INVALID 0x0200
 
 static const struct fault_shape {
 	const char *name;
@@ -52,6 +56,7 @@ static const struct fault_shape {
 	[SIM_FAULT_RELOAD] = {"reload", BIT(NODE), 0},
 	[SIM_FAULT_CLAIM] = {"claim", BIT(NODE) | BIT(ADDRESS), BIT(FOR)},
 	[SIM_FAULT_DISCLAIM] = {"disclaim", BIT(NODE) | BIT(ADDRESS), BIT(FOR)},
+	[SIM_FAULT_MOVE] = {"move", BIT(NODE) | BIT(ADDRESS), BIT(FOR)},
 	[SIM_FAULT_LINK_DOWN] = {"link_down", BIT(LINK), BIT(FOR)},
 	[SIM_FAULT_LINK_UP] = {"link_up", BIT(LINK), 0},
 	[SIM_FAULT_LINK_FLAPPING] = {"link_flapping", BIT(LINK) | BIT(PERIOD),
@@ -66,12 +71,14 @@ static const struct fault_shape {
 	[SIM_FAULT_SA_BUSY] = {"sa_busy", 0, BIT(NODE) | BIT(FOR)},
 	[SIM_FAULT_SA_ERROR] = {"sa_error", 0, BIT(NODE) | BIT(FOR) | BIT(STATUS)},
 	[SIM_FAULT_SA_TWICE] = {"sa_twice", 0, BIT(NODE) | BIT(FOR)},
-	[SIM_FAULT_JOIN_REFUSED] = {"join_refused", 0, BIT(NODE) | BIT(FOR) | BIT(STATUS)},
+	[SIM_FAULT_JOIN_REFUSED] = {"join_refused", 0,
+				    BIT(NODE) | BIT(FOR) | BIT(STATUS) | BIT(REASON)},
 	[SIM_FAULT_SM_FAIL_OVER] = {"sm_fail_over", BIT(NODE), BIT(LIDS)},
 	[SIM_FAULT_GROUPS_LOST] = {"groups_lost", 0, 0},
 	[SIM_FAULT_MLID_SHARED] = {"mlid_shared", 0, 0},
 	[SIM_FAULT_TREE_DELAY] = {"tree_delay", BIT(DELAY), BIT(FOR)},
 	[SIM_FAULT_PKEY] = {"pkey", BIT(NODE) | BIT(PKEY) | BIT(MEMBERSHIP), 0},
+	[SIM_FAULT_RECEIVE_QUEUE_FULL] = {"receive_queue_full", BIT(NODE), BIT(FOR)},
 };
 
 const char *sim_fault_kind_name(enum sim_fault_kind kind)
@@ -206,6 +213,53 @@ static void read_packet_fault(struct scenario_reader *reader, yaml_node_t *const
 			"'packets' and 'rate' contradict each other, one of them was expected");
 }
 
+static void read_refusal(struct scenario_reader *reader, yaml_node_t *const *values,
+			 struct sim_fault_plan *fault)
+{
+	static const struct sim_word reasons[] = {{"rate", SIM_REFUSED_RATE},
+						  {"mtu", SIM_REFUSED_MTU},
+						  {"pkey", SIM_REFUSED_PKEY},
+						  {"no_mlids", SIM_REFUSED_NO_MLIDS},
+						  {NULL, 0}};
+
+	sim_document_word(&reader->document, values[REASON], "reason", reasons, &fault->refusal);
+	if (fault->refusal == SIM_REFUSED_NO_MLIDS)
+		fault->status = NO_RESOURCES;
+	if (values[REASON] && values[STATUS])
+		sim_fault_add(reader->faults, sim_document_place(values[STATUS]),
+			      "the status follows from the reason, one of them was expected");
+}
+
+/* Whoever holds it by the topology loses it. */
+static void find_holders(struct scenario_reader *reader, yaml_node_t *const *values,
+			 struct sim_fault_plan *fault)
+{
+	const struct sim_topology *topology = reader->topology;
+	struct sim_nodes *holders = &fault->holders;
+
+	holders->nodes = calloc(topology->node_count, sizeof(*holders->nodes));
+	if (!holders->nodes)
+		reader->faults->no_memory = true;
+	for (uint32_t i = 0; holders->nodes && i < topology->node_count; i++) {
+		const struct sim_node *node = &topology->nodes[i];
+
+		for (uint32_t j = 0; j < node->address_count; j++) {
+			if (acm_address_equal(&node->addresses[j], &fault->address)) {
+				holders->nodes[holders->count++] = i;
+				break;
+			}
+		}
+	}
+	if (!holders->count)
+		sim_fault_add(reader->faults, sim_document_place(values[ADDRESS]),
+			      "no node of %s holds this address, one that moves from its node was "
+			      "expected",
+			      reader->topology_name);
+	if (fault->nodes.count > 1)
+		sim_fault_add(reader->faults, sim_document_place(values[NODE]),
+			      "an address moves to one node, these are %u", fault->nodes.count);
+}
+
 static void read_subnet_fault(struct scenario_reader *reader, yaml_node_t *const *values,
 			      struct sim_fault_plan *fault)
 {
@@ -257,11 +311,14 @@ void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
 	if (values[PERIOD] && fault->period < PERIOD_LEAST)
 		sim_fault_add(reader->faults, sim_document_place(values[PERIOD]),
 			      "a period of at least 1us was expected");
-	fault->status = fault->kind == SIM_FAULT_JOIN_REFUSED ? 0x0200 : 0x0700;
+	fault->status = fault->kind == SIM_FAULT_JOIN_REFUSED ? REQUEST_INVALID : 0x0700;
 	read_packet_fault(reader, values, fault);
 	read_subnet_fault(reader, values, fault);
-	if (values[ADDRESS])
-		scenario_read_address(reader, values[ADDRESS], "address", &fault->address);
+	read_refusal(reader, values, fault);
+	if (values[ADDRESS] &&
+	    scenario_read_address(reader, values[ADDRESS], "address", &fault->address) &&
+	    fault->kind == SIM_FAULT_MOVE)
+		find_holders(reader, values, fault);
 	if (fault->kind == SIM_FAULT_SM_FAIL_OVER && fault->nodes.count > 1)
 		sim_fault_add(reader->faults, sim_document_place(values[NODE]),
 			      "one host takes over as subnet manager, these are %u",
@@ -292,5 +349,6 @@ void sim_fault_plan_free(struct sim_fault_plan *plan)
 {
 	free(plan->nodes.nodes);
 	free(plan->links.nodes);
-	plan->nodes = plan->links = (struct sim_nodes){0};
+	free(plan->holders.nodes);
+	plan->nodes = plan->links = plan->holders = (struct sim_nodes){0};
 }

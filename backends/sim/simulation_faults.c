@@ -85,6 +85,20 @@ static void set_address(struct simulation *simulation, uint32_t node,
 		simulation->error = sim_resident_step(resident, &event);
 }
 
+/* From its holders to another node, or back, all at once. */
+static void move(struct simulation *simulation, const struct sim_fault_plan *plan,
+		 enum acm_event_type to_holders, enum acm_event_type to_node)
+{
+	uint32_t taker = plan->nodes.nodes[0];
+
+	for (uint32_t i = 0; i < plan->holders.count && !simulation->error; i++) {
+		if (plan->holders.nodes[i] != taker)
+			set_address(simulation, plan->holders.nodes[i], &plan->address, to_holders);
+	}
+	if (!simulation->error)
+		set_address(simulation, taker, &plan->address, to_node);
+}
+
 static void on_node(struct simulation *simulation, const struct sim_fault_plan *plan, uint32_t node)
 {
 	struct sim_resident *resident = sim_population_resident(simulation->population, node);
@@ -123,6 +137,9 @@ static void on_node(struct simulation *simulation, const struct sim_fault_plan *
 	case SIM_FAULT_DISCLAIM:
 		set_address(simulation, node, &plan->address, ACM_EVENT_ADDRESS_REMOVED);
 		break;
+	case SIM_FAULT_MOVE:
+		move(simulation, plan, ACM_EVENT_ADDRESS_REMOVED, ACM_EVENT_ADDRESS_ADDED);
+		break;
 	default:
 		break;
 	}
@@ -138,6 +155,10 @@ static void undo_on_nodes(struct simulation *simulation, const struct sim_fault_
 	};
 	struct sim_fault_plan opposite = *plan;
 
+	if (plan->kind == SIM_FAULT_MOVE) {
+		move(simulation, plan, ACM_EVENT_ADDRESS_ADDED, ACM_EVENT_ADDRESS_REMOVED);
+		return;
+	}
 	opposite.kind = opposites[plan->kind];
 	for (uint32_t i = 0; i < plan->nodes.count && !simulation->error; i++)
 		on_node(simulation, &opposite, plan->nodes.nodes[i]);
