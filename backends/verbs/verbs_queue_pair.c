@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "verbs_queue_pair.h"
 
+#include "verbs_error.h"
+#include "verbs_groups.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +34,7 @@ struct verbs_queue_pair {
 	struct verbs_queue_pair_options options;
 	struct ibv_cq *completions;
 	struct ibv_qp *pair;
+	struct verbs_groups groups;
 	struct verbs_buffers receiving;
 	uint8_t *states; /* of the receive buffers: enum buffer_state */
 	uint32_t idle;   /* receive buffers to be posted */
@@ -41,14 +45,6 @@ struct verbs_queue_pair {
 	uint32_t repairs; /* since the last datagram came */
 };
 
-/* The library returns an errno or, in places, -1 and sets it. */
-static int error_of(int result)
-{
-	if (!result)
-		return 0;
-	return result < 0 ? -errno : -result;
-}
-
 /* ---- states ---- */
 
 static int to_init(const struct verbs_queue_pair *queue_pair)
@@ -58,7 +54,7 @@ static int to_init(const struct verbs_queue_pair *queue_pair)
 				   .port_num = queue_pair->options.port,
 				   .qkey = queue_pair->options.qkey};
 
-	return error_of(
+	return verbs_error(
 		ibv_modify_qp(queue_pair->pair, &attr,
 			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
 }
@@ -66,11 +62,11 @@ static int to_init(const struct verbs_queue_pair *queue_pair)
 static int to_sending(const struct verbs_queue_pair *queue_pair)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
-	int error = error_of(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
+	int error = verbs_error(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
 
 	attr.qp_state = IBV_QPS_RTS;
 	if (!error)
-		error = error_of(
+		error = verbs_error(
 			ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
 	return error;
 }
@@ -81,7 +77,7 @@ static int post(struct verbs_queue_pair *queue_pair, uint32_t number)
 {
 	struct ibv_sge sge = verbs_buffer_sge(&queue_pair->receiving, number);
 	struct ibv_recv_wr request = {.wr_id = number, .sg_list = &sge, .num_sge = 1}, *bad;
-	int error = error_of(ibv_post_recv(queue_pair->pair, &request, &bad));
+	int error = verbs_error(ibv_post_recv(queue_pair->pair, &request, &bad));
 
 	if (!error) {
 		queue_pair->states[number] = BUFFER_POSTED;
@@ -231,7 +227,10 @@ static void poll_dry(struct verbs_queue_pair *queue_pair)
 static void restart(struct verbs_queue_pair *queue_pair)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
-	int error = error_of(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
+	int error;
+
+	verbs_groups_suspend(&queue_pair->groups, queue_pair->pair);
+	error = verbs_error(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
 
 	if (error)
 		return; /* then the device is going, or it comes back here */
@@ -248,6 +247,8 @@ static void restart(struct verbs_queue_pair *queue_pair)
 		error = post_idle(queue_pair);
 	if (!error)
 		error = to_sending(queue_pair);
+	if (!error)
+		error = verbs_groups_resume(&queue_pair->groups, queue_pair->pair);
 	verbs_say(queue_pair->device->transport, "%s port %u: queue pair 0x%06x broke and was %s",
 		  queue_pair->device->name, queue_pair->options.port, queue_pair->pair->qp_num,
 		  error ? "not brought back" : "brought back");
@@ -328,7 +329,7 @@ static int post_send(struct verbs_queue_pair *queue_pair, uint32_t number,
 	request.wr.ud.ah = queue_pair->sends[number].handle->ah;
 	request.wr.ud.remote_qpn = datagram->qpn;
 	request.wr.ud.remote_qkey = datagram->qkey;
-	return error_of(ibv_post_send(queue_pair->pair, &request, &bad));
+	return verbs_error(ibv_post_send(queue_pair->pair, &request, &bad));
 }
 
 static int try_send(struct verbs_queue_pair *queue_pair, const struct acm_datagram *datagram,
@@ -369,28 +370,16 @@ int verbs_queue_pair_send(struct verbs_queue_pair *queue_pair, const struct acm_
 	return error;
 }
 
-static union ibv_gid verbs_gid(const struct acm_gid *gid)
-{
-	union ibv_gid result;
-
-	memcpy(result.raw, gid->raw, sizeof(result.raw));
-	return result;
-}
-
 int verbs_queue_pair_attach(struct verbs_queue_pair *queue_pair, const struct acm_gid *mgid,
 			    uint16_t mlid)
 {
-	union ibv_gid gid = verbs_gid(mgid);
-
-	return error_of(ibv_attach_mcast(queue_pair->pair, &gid, mlid));
+	return verbs_groups_attach(&queue_pair->groups, queue_pair->pair, mgid, mlid);
 }
 
 int verbs_queue_pair_detach(struct verbs_queue_pair *queue_pair, const struct acm_gid *mgid,
 			    uint16_t mlid)
 {
-	union ibv_gid gid = verbs_gid(mgid);
-
-	return error_of(ibv_detach_mcast(queue_pair->pair, &gid, mlid));
+	return verbs_groups_detach(&queue_pair->groups, queue_pair->pair, mgid, mlid);
 }
 
 /* ---- opening and closing ---- */
@@ -417,7 +406,7 @@ static int create_pair(struct verbs_queue_pair *queue_pair, uint32_t depth)
 	queue_pair->pair = ibv_create_qp(device->pd, &attr);
 	if (!queue_pair->pair)
 		return -errno;
-	return error_of(ibv_req_notify_cq(queue_pair->completions, 0));
+	return verbs_error(ibv_req_notify_cq(queue_pair->completions, 0));
 }
 
 /* What the hardware has room for, of what was asked for. */
@@ -458,8 +447,11 @@ static int set_up(struct verbs_queue_pair *queue_pair)
 
 static void dismantle(struct verbs_queue_pair *queue_pair)
 {
-	if (queue_pair->pair)
+	if (queue_pair->pair) {
+		verbs_groups_suspend(&queue_pair->groups, queue_pair->pair);
 		ibv_destroy_qp(queue_pair->pair);
+	}
+	verbs_groups_free(&queue_pair->groups);
 	if (queue_pair->completions)
 		ibv_destroy_cq(queue_pair->completions);
 	for (uint32_t i = 0; i < VERBS_SEND_DEPTH; i++) {

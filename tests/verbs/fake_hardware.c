@@ -561,6 +561,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int length, void *cq_c
 
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
+	if (pair_of_cq(cq)->used)
+		return EBUSY;
 	/* The kernel drops the event of a completion queue that goes. */
 	if (pair_of_cq(cq)->event_pending)
 		clear_fd(cq->channel->fd);
@@ -620,6 +622,8 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct fake_queue_pair *pair = pair_of(qp);
 
+	if (pair->group_count && !device_of(qp->context)->gone)
+		return EBUSY;
 	for (uint32_t i = 0; i < pair->held_count; i++)
 		held_handles[pair - fake.queue_pairs][i]->sending--;
 	pair->used = false;

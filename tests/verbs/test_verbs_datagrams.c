@@ -361,8 +361,21 @@ static void groups(void **state)
 	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 5, 8), -EINVAL);
 	assert_int_equal(transport->ops->attach(transport, 2, &mgid, 0xc001, 8), -ENOENT);
 	assert_int_equal(transport->ops->detach(transport, 1, &mgid, 0xc001), 0);
-	assert_int_equal(transport->ops->detach(transport, 1, &mgid, 0xc001), -EINVAL);
+	assert_int_equal(transport->ops->detach(transport, 1, &mgid, 0xc001), -ENOENT);
 	assert_int_equal(transport->ops->detach(transport, 2, &mgid, 0xc001), -ENOENT);
+	/* It is in them again when it was brought back, and out of them when it is closed. */
+	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc001, 8), 0);
+	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc002, 8), 0);
+	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc002, 8), 0);
+	assert_int_equal(pair->group_count, 2);
+	for (int i = 0; i < 3; i++)
+		world_expect(&world, ACM_EVENT_ATTACHED);
+	fake_break(pair, IBV_QPS_ERR);
+	world_expect_nothing(&world);
+	assert_int_equal(pair->pair.state, IBV_QPS_RTS);
+	assert_int_equal(pair->group_count, 2);
+	transport->ops->close_endpoint(transport, 1);
+	assert_false(pair->used);
 	world_close(&world);
 }
 

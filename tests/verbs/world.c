@@ -34,6 +34,8 @@ void world_close(struct world *world)
 	assert_int_equal(fake.handles_missed, 0);
 	for (int i = 0; i < FAKE_DEVICES; i++)
 		assert_false(fake.devices[i].open);
+	for (int i = 0; i < FAKE_QUEUE_PAIRS; i++)
+		assert_false(fake.queue_pairs[i].used);
 	fake_reset();
 }
 
