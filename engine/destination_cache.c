@@ -6,6 +6,20 @@
 
 #define FIRST_CAPACITY 16
 
+/* A slot's tag: what is free, else some bits of the hash that do not decide where it is. */
+#define FREE 0u
+#define USED 0x80u
+
+static uint8_t tag_of(uint32_t hash)
+{
+	return (uint8_t)(hash >> 24 | USED);
+}
+
+static size_t table_size(uint32_t capacity)
+{
+	return capacity * (sizeof(struct acm_destination *) + 1);
+}
+
 void acm_destination_cache_init(struct acm_destination_cache *cache,
 				const struct acm_allocator *allocator,
 				const struct acm_hash_key *key, uint64_t budget)
@@ -33,11 +47,12 @@ static void destination_free(struct acm_destination_cache *cache,
 void acm_destination_cache_fini(struct acm_destination_cache *cache)
 {
 	for (uint32_t i = 0; i < cache->capacity; i++) {
-		if (cache->slots[i])
+		if (cache->tags[i])
 			destination_free(cache, cache->slots[i]);
 	}
-	acm_memory_free(cache->allocator, cache->slots, cache->capacity * sizeof(*cache->slots));
+	acm_memory_free(cache->allocator, cache->slots, table_size(cache->capacity));
 	cache->slots = NULL;
+	cache->tags = NULL;
 	cache->capacity = cache->count = 0;
 }
 
@@ -59,44 +74,50 @@ struct acm_destination *acm_destination_cache_find(const struct acm_destination_
 						   const struct acm_key *key)
 {
 	uint32_t hash = key_hash(cache, key);
-	struct acm_destination *destination;
+	uint8_t tag = tag_of(hash);
+	uint32_t mask;
 
 	if (!cache->capacity)
 		return NULL;
-	for (uint32_t i = hash & (cache->capacity - 1); (destination = cache->slots[i]);
-	     i = (i + 1) & (cache->capacity - 1)) {
-		if (matches(destination, key, hash))
-			return destination;
+	mask = cache->capacity - 1;
+	/* The tag and the pointer are in two places: both are fetched at once. */
+	__builtin_prefetch(&cache->slots[hash & mask]);
+	for (uint32_t i = hash & mask; cache->tags[i]; i = (i + 1) & mask) {
+		if (cache->tags[i] == tag && matches(cache->slots[i], key, hash))
+			return cache->slots[i];
 	}
 	return NULL;
 }
 
-static void place(struct acm_destination **slots, uint32_t capacity,
-		  struct acm_destination *destination)
+static void place(struct acm_destination_cache *cache, struct acm_destination *destination)
 {
-	uint32_t i = destination->hash & (capacity - 1);
+	uint32_t mask = cache->capacity - 1, i = destination->hash & mask;
 
-	while (slots[i])
-		i = (i + 1) & (capacity - 1);
-	slots[i] = destination;
+	while (cache->tags[i])
+		i = (i + 1) & mask;
+	cache->slots[i] = destination;
+	cache->tags[i] = tag_of(destination->hash);
 }
 
 static bool grow(struct acm_destination_cache *cache)
 {
-	uint32_t capacity = cache->capacity ? cache->capacity * 2 : FIRST_CAPACITY;
-	size_t size = capacity * sizeof(*cache->slots);
-	struct acm_destination **slots = acm_memory_new(cache->allocator, size);
+	uint32_t old_capacity = cache->capacity;
+	uint32_t capacity = old_capacity ? old_capacity * 2 : FIRST_CAPACITY;
+	struct acm_destination **old = cache->slots;
+	uint8_t *old_tags = cache->tags;
+	struct acm_destination **slots = acm_memory_new(cache->allocator, table_size(capacity));
 
 	if (!slots)
 		return false;
-	for (uint32_t i = 0; i < cache->capacity; i++) {
-		if (cache->slots[i])
-			place(slots, capacity, cache->slots[i]);
-	}
-	acm_memory_free(cache->allocator, cache->slots, cache->capacity * sizeof(*cache->slots));
-	cache->memory += size - cache->capacity * sizeof(*cache->slots);
 	cache->slots = slots;
+	cache->tags = (uint8_t *)&slots[capacity];
 	cache->capacity = capacity;
+	for (uint32_t i = 0; i < old_capacity; i++) {
+		if (old_tags[i])
+			place(cache, old[i]);
+	}
+	acm_memory_free(cache->allocator, old, table_size(old_capacity));
+	cache->memory += table_size(capacity) - table_size(old_capacity);
 	return true;
 }
 
@@ -153,15 +174,16 @@ static void empty_slot(struct acm_destination_cache *cache, uint32_t gap)
 {
 	uint32_t mask = cache->capacity - 1;
 
-	for (uint32_t i = (gap + 1) & mask; cache->slots[i]; i = (i + 1) & mask) {
+	for (uint32_t i = (gap + 1) & mask; cache->tags[i]; i = (i + 1) & mask) {
 		uint32_t home = cache->slots[i]->hash & mask;
 
 		if (((i - home) & mask) >= ((i - gap) & mask)) {
 			cache->slots[gap] = cache->slots[i];
+			cache->tags[gap] = cache->tags[i];
 			gap = i;
 		}
 	}
-	cache->slots[gap] = NULL;
+	cache->tags[gap] = FREE;
 }
 
 void acm_destination_cache_remove(struct acm_destination_cache *cache,
@@ -208,9 +230,8 @@ struct acm_destination *acm_destination_cache_add(struct acm_destination_cache *
 
 	if (!keep_budget(cache, size))
 		return NULL;
-	if ((cache->count + 1) * 4 > cache->capacity * 3) {
-		size_t growth = (cache->capacity ? cache->capacity : FIRST_CAPACITY) *
-				sizeof(*cache->slots);
+	if ((cache->count + 1) * 8 > cache->capacity * 7) {
+		size_t growth = table_size(cache->capacity ? cache->capacity : FIRST_CAPACITY);
 
 		/* Near the budget a fuller table is better than fewer destinations. */
 		if (cache->memory + size + growth <= cache->budget && !grow(cache) &&
@@ -229,7 +250,7 @@ struct acm_destination *acm_destination_cache_add(struct acm_destination_cache *
 	destination->key_type = key->type;
 	destination->key_length = key->length;
 	memcpy(destination->key, key->data, key->length);
-	place(cache->slots, cache->capacity, destination);
+	place(cache, destination);
 	list_newest(cache, destination);
 	cache->count++;
 	cache->memory += size;

@@ -70,6 +70,7 @@ struct acm_destination_cache {
 	const struct acm_allocator *allocator;
 	struct acm_hash_key hash_key;
 	struct acm_destination **slots; /* open addressing, linear; a power of two */
+	uint8_t *tags; /* of each slot, behind them: what need not be looked at is not fetched */
 	uint32_t capacity;
 	uint32_t count;
 	struct acm_destination *newest;
