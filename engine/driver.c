@@ -6,7 +6,9 @@
 #include <errno.h>
 
 /* Sends that a transport had no room for wait here; more are dropped, as a full link would do. */
-#define BACKLOG 256
+#define BACKLOG_MAX 256
+/* A join or two of a node that starts. */
+#define BACKLOG_FIRST 4
 
 struct blocked {
 	struct acm_action action;
@@ -19,8 +21,9 @@ struct acm_driver {
 	struct acm_driver_hooks hooks;
 	struct acm_allocator allocator;
 	uint64_t now;
-	/* Made with the first blocked send, kept. */
+	/* A ring, a power of two; there only while something waits. */
 	struct blocked *backlog;
+	uint32_t backlog_capacity;
 	uint32_t backlog_first;
 	uint32_t backlog_count;
 	/* What failed at once, told to the engine when its actions are drained. */
@@ -52,7 +55,8 @@ void acm_driver_destroy(struct acm_driver *driver)
 	if (!driver)
 		return;
 	allocator = driver->allocator;
-	acm_memory_free(&allocator, driver->backlog, BACKLOG * sizeof(*driver->backlog));
+	acm_memory_free(&allocator, driver->backlog,
+			driver->backlog_capacity * sizeof(*driver->backlog));
 	acm_memory_free(&allocator, driver->failures,
 			driver->failure_capacity * sizeof(*driver->failures));
 	acm_memory_free(&allocator, driver, sizeof(*driver));
@@ -85,16 +89,52 @@ static int transmit(struct acm_driver *driver, const struct acm_action *action)
 				       action->sa.mad, action->sa.cookie);
 }
 
+/* The blocked send at a place behind the first. */
+static struct blocked *blocked_at(const struct acm_driver *driver, uint32_t place)
+{
+	return &driver->backlog[(driver->backlog_first + place) & (driver->backlog_capacity - 1)];
+}
+
+static bool make_room(struct acm_driver *driver)
+{
+	uint32_t capacity = driver->backlog_capacity ? driver->backlog_capacity * 2 : BACKLOG_FIRST;
+	struct blocked *larger;
+
+	if (driver->backlog_count < driver->backlog_capacity)
+		return true;
+	if (capacity > BACKLOG_MAX)
+		return false;
+	larger = acm_memory_new(&driver->allocator, capacity * sizeof(*larger));
+	if (!larger)
+		return false;
+	for (uint32_t i = 0; i < driver->backlog_count; i++)
+		larger[i] = *blocked_at(driver, i);
+	acm_memory_free(&driver->allocator, driver->backlog,
+			driver->backlog_capacity * sizeof(*driver->backlog));
+	driver->backlog = larger;
+	driver->backlog_capacity = capacity;
+	driver->backlog_first = 0;
+	return true;
+}
+
+/* A link is seldom full: between such times a driver takes no memory for it. */
+static void free_if_empty(struct acm_driver *driver)
+{
+	if (driver->backlog_count)
+		return;
+	acm_memory_free(&driver->allocator, driver->backlog,
+			driver->backlog_capacity * sizeof(*driver->backlog));
+	driver->backlog = NULL;
+	driver->backlog_capacity = driver->backlog_first = 0;
+}
+
 static void keep(struct acm_driver *driver, const struct acm_action *action)
 {
 	struct blocked *blocked;
 
-	if (!driver->backlog)
-		driver->backlog =
-			acm_memory_new(&driver->allocator, BACKLOG * sizeof(*driver->backlog));
-	if (!driver->backlog || driver->backlog_count == BACKLOG)
+	if (!make_room(driver))
 		return; /* lost; the engine's timers repeat it */
-	blocked = &driver->backlog[(driver->backlog_first + driver->backlog_count++) % BACKLOG];
+	blocked = blocked_at(driver, driver->backlog_count++);
 	blocked->action = *action;
 	if (action->type == ACM_ACTION_SEND)
 		memcpy(blocked->bytes, action->send.datagram.payload, action->send.datagram.length);
@@ -125,7 +165,7 @@ static void send(struct acm_driver *driver, const struct acm_action *action)
 static void flush(struct acm_driver *driver)
 {
 	while (driver->backlog_count) {
-		struct blocked *blocked = &driver->backlog[driver->backlog_first];
+		struct blocked *blocked = blocked_at(driver, 0);
 		int status;
 
 		/* The copy's pointers are set here: the array is the only owner of the bytes. */
@@ -138,9 +178,11 @@ static void flush(struct acm_driver *driver)
 			return;
 		if (status)
 			report(driver, &blocked->action, status);
-		driver->backlog_first = (driver->backlog_first + 1) % BACKLOG;
+		driver->backlog_first =
+			(driver->backlog_first + 1) & (driver->backlog_capacity - 1);
 		driver->backlog_count--;
 	}
+	free_if_empty(driver);
 }
 
 /* A cancelled transaction that still waits in the backlog must not go out. */
@@ -149,8 +191,8 @@ static void cancel(struct acm_driver *driver, uint64_t cookie)
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < driver->backlog_count; i++) {
-		struct blocked *from = &driver->backlog[(driver->backlog_first + i) % BACKLOG];
-		struct blocked *to = &driver->backlog[(driver->backlog_first + kept) % BACKLOG];
+		struct blocked *from = blocked_at(driver, i);
+		struct blocked *to = blocked_at(driver, kept);
 
 		if (from->action.type == ACM_ACTION_SA_SEND && from->action.sa.cookie == cookie)
 			continue;
@@ -159,6 +201,7 @@ static void cancel(struct acm_driver *driver, uint64_t cookie)
 		kept++;
 	}
 	driver->backlog_count = kept;
+	free_if_empty(driver);
 	driver->transport->ops->sa_cancel(driver->transport, cookie);
 }
 

@@ -519,6 +519,29 @@ static void a_wrapped_backlog_keeps_its_order(void **state)
 	}
 }
 
+static void an_empty_backlog_takes_no_memory(void **state)
+{
+	int64_t before, blocked;
+
+	(void)state;
+	bring_up();
+	for (int peer = 1; peer <= 40; peer++)
+		hear(peer);
+	before = memory.live_bytes;
+	for (int round = 0; round < 2; round++) {
+		fake.send_status = -EAGAIN;
+		hear(1);
+		blocked = memory.live_bytes;
+		assert_true(blocked > before && blocked - before < 4096);
+		for (int peer = 2; peer <= 40; peer++)
+			hear(peer);
+		assert_true(memory.live_bytes > blocked);
+		fake.send_status = 0;
+		writable();
+		assert_int_equal(memory.live_bytes, before);
+	}
+}
+
 static void a_cancelled_transaction_leaves_the_backlog(void **state)
 {
 	struct acm_event added = {.type = ACM_EVENT_ADDRESS_REMOVED};
@@ -721,6 +744,7 @@ int main(void)
 		TEST(writable_may_be_premature),
 		TEST(the_backlog_is_bounded_and_timers_repeat_what_was_lost),
 		TEST(a_wrapped_backlog_keeps_its_order),
+		TEST(an_empty_backlog_takes_no_memory),
 		TEST(a_cancelled_transaction_leaves_the_backlog),
 		TEST(failures_at_once_reach_the_engine),
 		TEST(failed_sends_reach_the_engine_at_once_and_from_the_backlog),
