@@ -275,8 +275,6 @@ static int add_sa_fault(struct sim_fabric_faults *faults, const struct sim_fault
 	uint32_t room = 2 * faults->sa_room + 4;
 	const struct sim_fault_plan **larger;
 
-	if (faults->control_kind == SIM_UNDER_IBSIM)
-		return sim_ibsim_suspend_opensm(faults->control);
 	if (faults->sa_count == faults->sa_room) {
 		larger = reallocarray(faults->sa, room, sizeof(*larger));
 		if (!larger)
@@ -288,28 +286,28 @@ static int add_sa_fault(struct sim_fabric_faults *faults, const struct sim_fault
 	return 0;
 }
 
-static int remove_sa_fault(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
+static void remove_sa_fault(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
 {
 	uint32_t kept = 0;
 
-	if (faults->control_kind == SIM_UNDER_IBSIM)
-		return sim_ibsim_resume_opensm(faults->control);
 	for (uint32_t i = 0; i < faults->sa_count; i++) {
 		if (faults->sa[i] != plan)
 			faults->sa[kept++] = faults->sa[i];
 	}
 	faults->sa_count = kept;
-	return 0;
 }
 
 /* ---- the subnet ---- */
 
 static int lose_groups(struct sim_fabric_faults *faults)
 {
-	const struct sim_subnet *subnet = sim_builtin_subnet(faults->control);
+	const struct sim_subnet *subnet;
 	uint8_t rate, mtu;
 	int error = 0;
 
+	if (faults->control_kind == SIM_UNDER_IBSIM)
+		return sim_ibsim_lose_groups(faults->control);
+	subnet = sim_builtin_subnet(faults->control);
 	for (uint32_t i = sim_subnet_group_count(subnet); i-- > 0 && !error;) {
 		struct acm_mcmember record = sim_subnet_group(subnet, i)->record;
 
@@ -347,18 +345,26 @@ static int set_memberships(struct sim_fabric_faults *faults, const struct sim_fa
 
 	for (uint32_t i = 0; i < plan->nodes.count && !error; i++) {
 		struct sim_port_ref port = {.node = plan->nodes.nodes[i], .port = 1};
+		enum sim_membership membership = (enum sim_membership)plan->membership;
 
-		error = sim_builtin_set_membership(faults->control, port, plan->pkey,
-						   (enum sim_membership)plan->membership);
+		if (faults->control_kind == SIM_UNDER_IBSIM)
+			error = sim_ibsim_set_membership(faults->control, port.node, plan->pkey,
+							 membership);
+		else
+			error = sim_builtin_set_membership(faults->control, port, plan->pkey,
+							   membership);
 	}
 	return error;
 }
 
 static int fail_over(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
 {
+	enum sim_lids lids = plan->lids_reassigned ? SIM_LIDS_REASSIGNED : SIM_LIDS_KEPT;
+
 	faults->sm = plan->nodes.nodes[0];
-	return sim_builtin_fail_over(faults->control, faults->sm,
-				     plan->lids_reassigned ? SIM_LIDS_REASSIGNED : SIM_LIDS_KEPT);
+	if (faults->control_kind == SIM_UNDER_IBSIM)
+		return sim_ibsim_fail_over(faults->control, faults->sm, lids);
+	return sim_builtin_fail_over(faults->control, faults->sm, lids);
 }
 
 /* ---- all ---- */
@@ -370,9 +376,8 @@ bool sim_fault_is_of_nodes(enum sim_fault_kind kind)
 
 bool sim_fault_is_possible(const struct sim_fault_plan *plan, enum sim_control_kind kind)
 {
-	return kind == SIM_UNDER_BUILTIN || plan->kind <= SIM_FAULT_CORRUPTION ||
-	       plan->kind == SIM_FAULT_RECEIVE_QUEUE_FULL ||
-	       (plan->kind == SIM_FAULT_SA_SILENT && !plan->nodes.count);
+	return kind == SIM_UNDER_BUILTIN ||
+	       (plan->kind != SIM_FAULT_MLID_SHARED && plan->kind != SIM_FAULT_TREE_DELAY);
 }
 
 static int begin(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan, uint64_t now,
@@ -437,7 +442,8 @@ static int finish(struct sim_fabric_faults *faults, const struct sim_fault_plan 
 	case SIM_FAULT_SA_ERROR:
 	case SIM_FAULT_SA_TWICE:
 	case SIM_FAULT_JOIN_REFUSED:
-		return remove_sa_fault(faults, plan);
+		remove_sa_fault(faults, plan);
+		return 0;
 	case SIM_FAULT_TREE_DELAY:
 		sim_subnet_options_default(&defaults);
 		sim_builtin_set_tree_delay(faults->control, defaults.tree_delay);

@@ -292,10 +292,6 @@ static int sa_send(struct sim_control *control, struct sim_port_ref port, uint16
 	if (pkey_index >= subnet->ports.facts[index].pkey_count ||
 	    subnet->ports.facts[index].pkeys[pkey_index] == 0)
 		return -EINVAL;
-	/* A dozen packets that OpenSM does not read would stop ibsim: they are lost here instead.
-	 */
-	if (subnet->suspended)
-		return 0;
 	return ibsim_send_to_sa(subnet, index, mad, ibsim_sa_answered, cookie);
 }
 

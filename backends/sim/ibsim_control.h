@@ -35,9 +35,6 @@ int sim_ibsim_lose_groups(struct sim_control *control);
  */
 int sim_ibsim_set_membership(struct sim_control *control, uint32_t node, uint16_t pkey,
 			     enum sim_membership membership);
-/* It hangs (SIGSTOP): requests get no answer at all, until it is resumed. -ESRCH: there is none. */
-int sim_ibsim_suspend_opensm(struct sim_control *control);
-int sim_ibsim_resume_opensm(struct sim_control *control);
 
 /*
  * Takes down the link at `port` of a topology's node, or restores it. OpenSM learns of it by a trap

@@ -5,9 +5,6 @@
 #include <acmite/wire.h>
 #include <errno.h>
 
-#define CLASS_SA          0x03
-#define ATTRIBUTE_SM_INFO 0x0020
-
 static void mad_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
 {
 	struct ibsim_subnet *subnet = context;
@@ -20,12 +17,6 @@ static void mad_answered(void *context, uint64_t cookie, int status, const uint8
 		event.length = ACM_MAD_LENGTH;
 	}
 	ibsim_events_push(&subnet->events, &event);
-}
-
-/* What ibsim does not answer itself, as the SM's node. */
-static bool is_for_opensm(const uint8_t *mad)
-{
-	return mad[1] == CLASS_SA || ibsim_get16(mad + 16) == ATTRIBUTE_SM_INFO;
 }
 
 int ibsim_mad_send(struct sim_control *control, struct sim_port_ref port,
@@ -49,9 +40,6 @@ int ibsim_mad_send(struct sim_control *control, struct sim_port_ref port,
 	if (!directed)
 		to.slid = facts->lid;
 	to.qp = (uint8_t)route->qpn;
-	/* As for SA requests: what OpenSM does not read must not stand in ibsim's way. */
-	if (subnet->suspended && is_for_opensm(mad))
-		return 0;
 	return ibsim_pool_send(subnet->pool, subnet->port_targets[index].node, &to, mad,
 			       mad_answered, subnet, cookie);
 }

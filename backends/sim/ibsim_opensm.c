@@ -106,7 +106,7 @@ void ibsim_ping_sa(struct ibsim_subnet *subnet)
 
 void ibsim_opensm_gone(struct ibsim_subnet *subnet)
 {
-	subnet->swept = subnet->sa_answers = subnet->suspended = false;
+	subnet->swept = subnet->sa_answers = false;
 	/* What it had taken is lost with it; what comes from now on, ibsim refuses. */
 	ibsim_pool_fail(subnet->pool, ibsim_sa_answered, -EHOSTUNREACH);
 	ibsim_pool_fail(subnet->pool, ping_answered, -EHOSTUNREACH);
@@ -114,9 +114,20 @@ void ibsim_opensm_gone(struct ibsim_subnet *subnet)
 	ibsim_ping_sa(subnet);
 }
 
+/* A sweep that begins reads the partitions again. */
+static int ask_for_sweep(const struct ibsim_subnet *subnet)
+{
+	if (subnet->opensm.pid <= 0)
+		return 0; /* the next one sweeps anyway */
+	return kill(subnet->opensm.pid, SIGHUP) < 0 ? -errno : 0;
+}
+
 void ibsim_opensm_swept(struct ibsim_subnet *subnet)
 {
 	subnet->swept = true;
+	if (subnet->sweep_again)
+		ask_for_sweep(subnet);
+	subnet->sweep_again = false;
 	ibsim_hint_all(subnet);
 	if (!subnet->sa_answers)
 		ibsim_ping_sa(subnet);
@@ -190,30 +201,6 @@ int sim_ibsim_lose_groups(struct sim_control *control)
 	return replace_opensm(subnet);
 }
 
-static int signal_opensm(struct ibsim_subnet *subnet, int number)
-{
-	if (subnet->opensm.pid <= 0)
-		return -ESRCH;
-	return kill(subnet->opensm.pid, number) < 0 ? -errno : 0;
-}
-
-int sim_ibsim_suspend_opensm(struct sim_control *control)
-{
-	struct ibsim_subnet *subnet = subnet_of(control);
-	int error = signal_opensm(subnet, SIGSTOP);
-
-	subnet->suspended = error == 0;
-	return error;
-}
-
-int sim_ibsim_resume_opensm(struct sim_control *control)
-{
-	struct ibsim_subnet *subnet = subnet_of(control);
-
-	subnet->suspended = false;
-	return signal_opensm(subnet, SIGCONT);
-}
-
 int sim_ibsim_set_membership(struct sim_control *control, uint32_t node, uint16_t pkey,
 			     enum sim_membership membership)
 {
@@ -222,8 +209,9 @@ int sim_ibsim_set_membership(struct sim_control *control, uint32_t node, uint16_
 
 	if (!error)
 		error = ibsim_write_partitions(subnet);
-	/* One that is being started reads them anyway. */
-	if (!error && subnet->swept)
-		error = signal_opensm(subnet, SIGHUP);
-	return error;
+	if (error)
+		return error;
+	/* While it starts the signal would end it; and whether it has read them is not known. */
+	subnet->sweep_again = !subnet->swept;
+	return subnet->swept ? ask_for_sweep(subnet) : 0;
 }

@@ -37,7 +37,7 @@ struct ibsim_subnet {
 	char umad2sim[PATH_MAX];
 	bool keep_scratch;
 	struct ibsim_child ibsim, opensm;
-	bool suspended;            /* OpenSM by SIGSTOP */
+	bool sweep_again;          /* when it has swept for the first time */
 	bool swept;                /* OpenSM has dumped since it was started */
 	bool sa_answers;           /* to the ping, since then */
 	uint32_t sm;               /* node on which it runs */

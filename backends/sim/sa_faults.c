@@ -11,6 +11,7 @@
 
 /* A control that takes nothing now is asked again after that. */
 #define RETRY_AFTER ACM_NSEC_PER_MSEC
+#define CLASS_SA    0x03
 
 /* A request that waits to be sent, one that is sent and has a fault to come, or a second answer. */
 struct judged {
@@ -19,6 +20,8 @@ struct judged {
 	uint64_t cookie;
 	struct sim_port_ref port;
 	uint16_t pkey_index;
+	bool has_route; /* it came by mad_send() */
+	struct sim_mad_route route;
 	struct sim_sa_verdict verdict;
 	bool is_answer;
 	uint32_t length;
@@ -186,10 +189,19 @@ static bool concerns_answer(const struct sim_sa_verdict *verdict)
 	       verdict->alter;
 }
 
+static int send_inner(struct sa_faults *faults, const struct judged *judged, const uint8_t *mad)
+{
+	struct sim_control *inner = faults->inner;
+
+	if (judged->has_route)
+		return inner->ops->mad_send(inner, judged->port, &judged->route, mad,
+					    judged->cookie);
+	return inner->ops->sa_send(inner, judged->port, judged->pkey_index, mad, judged->cookie);
+}
+
 /* Takes over `judged`, but not on errors. */
 static int forward(struct sa_faults *faults, struct judged *judged)
 {
-	struct sim_control *inner = faults->inner;
 	uint8_t ping[ACM_MAD_LENGTH];
 	const uint8_t *mad = judged->mad;
 	struct acm_sa_request request;
@@ -206,7 +218,7 @@ static int forward(struct sa_faults *faults, struct judged *judged)
 	}
 	if (!append(&faults->sent, judged))
 		return -ENOMEM;
-	error = inner->ops->sa_send(inner, judged->port, judged->pkey_index, mad, judged->cookie);
+	error = send_inner(faults, judged, mad);
 	if (error || !concerns_answer(&judged->verdict))
 		faults->sent.count--;
 	if (!error && !concerns_answer(&judged->verdict))
@@ -214,29 +226,28 @@ static int forward(struct sa_faults *faults, struct judged *judged)
 	return error;
 }
 
-static int sa_send(struct sim_control *base, struct sim_port_ref port, uint16_t pkey_index,
-		   const uint8_t *mad, uint64_t cookie)
+/* `request` has where it is to go to. */
+static int take_request(struct sa_faults *faults, const struct judged *request, const uint8_t *mad)
 {
-	struct sa_faults *faults = faults_of(base);
-	struct sim_sa_query query = {.port = port, .time = faults->now, .mad = mad};
+	struct sim_sa_query query = {.port = request->port, .time = faults->now, .mad = mad};
 	struct sim_sa_verdict verdict = {0};
 	struct judged *judged;
-	int error = check_port(faults, port, pkey_index);
+	int error = 0;
 
-	if (error)
-		return error;
 	faults->judge(faults->context, &query, &verdict);
 	if (verdict.fate == SIM_SA_LOST)
 		return 0;
 	if (!verdict.delay && !concerns_answer(&verdict))
-		return faults->inner->ops->sa_send(faults->inner, port, pkey_index, mad, cookie);
+		return send_inner(faults, request, mad);
 	judged = make_judged(mad, ACM_MAD_LENGTH);
 	if (!judged)
 		return -ENOMEM;
 	judged->due = faults->now + verdict.delay;
-	judged->cookie = cookie;
-	judged->port = port;
-	judged->pkey_index = pkey_index;
+	judged->cookie = request->cookie;
+	judged->port = request->port;
+	judged->pkey_index = request->pkey_index;
+	judged->has_route = request->has_route;
+	judged->route = request->route;
 	judged->verdict = verdict;
 	if (!verdict.delay)
 		error = forward(faults, judged);
@@ -245,6 +256,31 @@ static int sa_send(struct sim_control *base, struct sim_port_ref port, uint16_t 
 	if (error)
 		free(judged);
 	return error;
+}
+
+static int sa_send(struct sim_control *base, struct sim_port_ref port, uint16_t pkey_index,
+		   const uint8_t *mad, uint64_t cookie)
+{
+	struct sa_faults *faults = faults_of(base);
+	struct judged request = {.port = port, .pkey_index = pkey_index, .cookie = cookie};
+	int error = check_port(faults, port, pkey_index);
+
+	return error ? error : take_request(faults, &request, mad);
+}
+
+/* Programs ask the SA so, beside much that does not concern it. */
+static int mad_send(struct sim_control *base, struct sim_port_ref port,
+		    const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie)
+{
+	struct sa_faults *faults = faults_of(base);
+	struct judged request = {
+		.port = port, .has_route = true, .route = *route, .cookie = cookie};
+	int error;
+
+	if (route->qpn != 1 || mad[1] != CLASS_SA)
+		return send_inner(faults, &request, mad);
+	error = check_port(faults, port, route->pkey_index);
+	return error ? error : take_request(faults, &request, mad);
 }
 
 static void drop(struct judged_list *list, uint64_t cookie)
@@ -437,14 +473,6 @@ static const struct sim_tables *tables(struct sim_control *base)
 	struct sim_control *inner = faults_of(base)->inner;
 
 	return inner->ops->tables(inner);
-}
-
-static int mad_send(struct sim_control *base, struct sim_port_ref port,
-		    const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie)
-{
-	struct sim_control *inner = faults_of(base)->inner;
-
-	return inner->ops->mad_send(inner, port, route, mad, cookie);
 }
 
 static void refresh(struct sim_control *base)

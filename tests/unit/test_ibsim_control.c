@@ -536,27 +536,6 @@ static void test_sm_is_killed_from_outside(void **state)
 	clean_up(&fabric);
 }
 
-static void test_sm_hangs(void **state)
-{
-	struct fabric fabric;
-	uint32_t sm, node;
-
-	(void)state;
-	bring_up(&fabric, pair_text);
-	sm = node_of(&fabric, "sm1");
-	node = node_of(&fabric, "node1");
-	assert_int_equal(sim_ibsim_suspend_opensm(fabric.control), 0);
-	for (uint64_t i = 0; i < 200; i++)
-		assert_int_equal(ask_path(&fabric, sm, sm, 1000 + i), 0);
-	/* ibsim goes on: what the SM does not do is not needed for it. */
-	assert_int_equal(sim_ibsim_unlink(fabric.control, node, 1), 0);
-	assert_true(await(&fabric, is_down, node, PATIENCE_MS));
-	assert_int_equal(sim_ibsim_resume_opensm(fabric.control), 0);
-	assert_int_equal(ask_path(&fabric, sm, sm, 1), 0);
-	assert_true(await(&fabric, is_answer, 1, PATIENCE_MS));
-	clean_up(&fabric);
-}
-
 static void test_link_down_and_up(void **state)
 {
 	struct fabric fabric;
@@ -856,7 +835,6 @@ int main(void)
 		cmocka_unit_test(test_cancelled_has_no_answer),
 		cmocka_unit_test(test_sm_dies_and_comes_back),
 		cmocka_unit_test(test_sm_is_killed_from_outside),
-		cmocka_unit_test(test_sm_hangs),
 		cmocka_unit_test(test_link_down_and_up),
 		cmocka_unit_test(test_routes_around_a_lost_link),
 		cmocka_unit_test(test_destroy_leaves_nothing),
