@@ -278,12 +278,22 @@ static int attach(struct preload_attachment *attachment)
 	return error;
 }
 
+/* The thread may not have heard of it yet. */
+static bool is_alive(struct preload_attachment *attachment)
+{
+	struct pollfd polled = {.fd = attachment->socket};
+
+	if (!attachment->lost && poll(&polled, 1, 0) > 0)
+		lose(attachment); /* only a hang-up is told unasked */
+	return !attachment->lost;
+}
+
 struct preload_attachment *preload_attachment_get(void)
 {
 	struct preload_attachment *attachment;
 	int error;
 
-	if (current && !current->lost)
+	if (current && is_alive(current))
 		return current;
 	pthread_once(&once, prepare_process);
 	attachment = calloc(1, sizeof(*attachment));
