@@ -475,3 +475,17 @@ void sim_builtin_set_tree_delay(struct sim_control *base, uint64_t delay)
 {
 	sim_subnet_set_tree_delay(builtin_of(base)->subnet, delay);
 }
+
+int sim_builtin_change_lid(struct sim_control *base, struct sim_port_ref port)
+{
+	struct builtin_control *control = builtin_of(base);
+
+	return sim_subnet_change_lid(control->subnet, port, control->now);
+}
+
+void sim_builtin_change_prefix(struct sim_control *base, uint64_t prefix)
+{
+	struct builtin_control *control = builtin_of(base);
+
+	sim_subnet_change_prefix(control->subnet, prefix, control->now);
+}

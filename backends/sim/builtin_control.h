@@ -44,6 +44,8 @@ int sim_builtin_set_membership(struct sim_control *control, struct sim_port_ref 
 int sim_builtin_drop_group(struct sim_control *control, const struct acm_gid *mgid);
 int sim_builtin_share_mlid(struct sim_control *control, const struct acm_gid *first,
 			   const struct acm_gid *second);
+int sim_builtin_change_lid(struct sim_control *control, struct sim_port_ref port);
+void sim_builtin_change_prefix(struct sim_control *control, uint64_t prefix);
 void sim_builtin_set_sweep_time(struct sim_control *control, uint64_t duration);
 void sim_builtin_set_tree_delay(struct sim_control *control, uint64_t delay);
 

@@ -357,6 +357,22 @@ static int set_memberships(struct sim_fabric_faults *faults, const struct sim_fa
 	return error;
 }
 
+static int change_lids(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
+		       char *why, size_t size)
+{
+	int error = 0;
+
+	for (uint32_t i = 0; i < plan->nodes.count && !error; i++) {
+		struct sim_port_ref port = {.node = plan->nodes.nodes[i], .port = 1};
+
+		error = sim_builtin_change_lid(faults->control, port);
+	}
+	if (error != -ENOSPC)
+		return error;
+	snprintf(why, size, "the subnet manager has no LID left that it could give instead");
+	return -ENOENT;
+}
+
 static int fail_over(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
 {
 	enum sim_lids lids = plan->lids_reassigned ? SIM_LIDS_REASSIGNED : SIM_LIDS_KEPT;
@@ -413,6 +429,11 @@ static int begin(struct sim_fabric_faults *faults, const struct sim_fault_plan *
 		return 0;
 	case SIM_FAULT_PKEY:
 		return set_memberships(faults, plan);
+	case SIM_FAULT_LID_CHANGE:
+		return change_lids(faults, plan, why, size);
+	case SIM_FAULT_SUBNET_PREFIX:
+		sim_builtin_change_prefix(faults->control, plan->prefix);
+		return 0;
 	case SIM_FAULT_RECEIVE_QUEUE_FULL:
 		return set_starved(faults, plan, true);
 	default:
@@ -447,6 +468,9 @@ static int finish(struct sim_fabric_faults *faults, const struct sim_fault_plan 
 	case SIM_FAULT_TREE_DELAY:
 		sim_subnet_options_default(&defaults);
 		sim_builtin_set_tree_delay(faults->control, defaults.tree_delay);
+		return 0;
+	case SIM_FAULT_SUBNET_PREFIX:
+		sim_builtin_change_prefix(faults->control, SIM_PREFIX_DEFAULT);
 		return 0;
 	case SIM_FAULT_RECEIVE_QUEUE_FULL:
 		return set_starved(faults, plan, false);

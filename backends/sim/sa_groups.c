@@ -303,7 +303,8 @@ static void add_members(struct sa_service *service, const struct sim_group *grou
 		struct acm_mcmember record = group->record;
 
 		record.join_state = group->members[i].join_state;
-		record.port_gid = sa_gid(service->subnet->ports[group->members[i].port].guid);
+		record.port_gid = sa_gid(service->subnet,
+					 service->subnet->ports[group->members[i].port].guid);
 		if (!asks(request, ACM_SA_MC_JOIN_STATE) ||
 		    record.join_state == request->member.join_state)
 			sa_add_member(service, &record);
@@ -365,22 +366,24 @@ static uint16_t query(struct sa_service *service)
 
 /* ---- all of them ---- */
 
-static uint16_t check_change(const struct acm_sa_request *request)
+static uint16_t check_change(const struct sa_service *service)
 {
+	const struct acm_sa_request *request = service->request;
+
 	if (!asks(request, JOIN_COMPONENTS))
 		return SA_STATUS(ACM_SA_INSUFFICIENT_COMPONENTS);
 	if (asks(request, ACM_SA_MC_RATE) && !acm_rate_tenths_gbps(request->member.rate))
 		return INVALID;
 	if (asks(request, ACM_SA_MC_MTU) && !acm_mtu_bytes(request->member.mtu))
 		return INVALID;
-	if (!sa_is_of_subnet(&request->member.port_gid))
+	if (!sa_is_of_subnet(service->subnet, &request->member.port_gid))
 		return SA_STATUS(ACM_SA_INVALID_GID);
 	return 0;
 }
 
 uint16_t sa_serve_members(struct sa_service *service)
 {
-	uint16_t status = check_change(service->request);
+	uint16_t status = check_change(service);
 
 	switch (service->request->method) {
 	case ACM_SA_METHOD_SET:

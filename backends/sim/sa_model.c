@@ -157,12 +157,15 @@ bool sa_share_pkey(const struct sim_subnet *subnet, uint32_t a, uint32_t b)
 	return a == b || sim_subnet_common_pkey(subnet, a, b) != 0;
 }
 
-struct acm_gid sa_gid(uint64_t guid)
+struct acm_gid sa_gid(const struct sim_subnet *subnet, uint64_t guid)
 {
-	struct acm_gid gid = {{0xfe, 0x80}};
+	uint64_t prefix = sim_subnet_prefix(subnet);
+	struct acm_gid gid;
 
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++) {
+		gid.raw[i] = (uint8_t)(prefix >> (56 - 8 * i));
 		gid.raw[8 + i] = (uint8_t)(guid >> (56 - 8 * i));
+	}
 	return gid;
 }
 
@@ -175,11 +178,11 @@ uint64_t sa_guid(const struct acm_gid *gid)
 	return guid;
 }
 
-bool sa_is_of_subnet(const struct acm_gid *gid)
+bool sa_is_of_subnet(const struct sim_subnet *subnet, const struct acm_gid *gid)
 {
-	static const uint8_t prefix[8] = {0xfe, 0x80};
+	struct acm_gid own = sa_gid(subnet, 0);
 
-	return memcmp(gid->raw, prefix, sizeof(prefix)) == 0;
+	return memcmp(gid->raw, own.raw, 8) == 0;
 }
 
 uint8_t sa_rate_below(uint8_t rate)

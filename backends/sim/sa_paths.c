@@ -197,8 +197,8 @@ static bool find_record(const struct sim_subnet *subnet, const struct acm_sa_req
 	path->reversible = find_path(subnet, request, to, from, slid, &back);
 	if (asks(request, ACM_SA_PATH_REVERSIBLE) && request->path.reversible && !path->reversible)
 		return false;
-	path->sgid = sa_gid(subnet->ports[from].guid);
-	path->dgid = sa_gid(subnet->ports[to].guid);
+	path->sgid = sa_gid(subnet, subnet->ports[from].guid);
+	path->dgid = sa_gid(subnet, subnet->ports[to].guid);
 	path->slid = slid;
 	path->dlid = dlid;
 	return true;
@@ -285,8 +285,8 @@ static enum meant find_port(const struct sim_subnet *subnet, const struct acm_gi
 
 	*port = SIM_NONE;
 	if (gid) {
-		*port = sa_is_of_subnet(gid) ? sim_subnet_port_of_guid(subnet, sa_guid(gid))
-					     : SIM_NONE;
+		*port = sa_is_of_subnet(subnet, gid) ? sim_subnet_port_of_guid(subnet, sa_guid(gid))
+						     : SIM_NONE;
 		if (*port == SIM_NONE)
 			return NOBODY;
 	}

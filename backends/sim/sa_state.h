@@ -39,9 +39,9 @@ uint16_t sa_record_length(uint16_t attribute);
 /* Two ports may talk to each other. */
 bool sa_share_pkey(const struct sim_subnet *subnet, uint32_t a, uint32_t b);
 /* fe80:: and a GUID; the GUID of a GID. */
-struct acm_gid sa_gid(uint64_t guid);
+struct acm_gid sa_gid(const struct sim_subnet *subnet, uint64_t guid);
 uint64_t sa_guid(const struct acm_gid *gid);
-bool sa_is_of_subnet(const struct acm_gid *gid);
+bool sa_is_of_subnet(const struct sim_subnet *subnet, const struct acm_gid *gid);
 /* The highest rate below another; 0: there is none. */
 uint8_t sa_rate_below(uint8_t rate);
 

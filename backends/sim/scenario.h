@@ -82,6 +82,8 @@ enum sim_fault_kind {
 	SIM_FAULT_MLID_SHARED,
 	SIM_FAULT_TREE_DELAY,
 	SIM_FAULT_PKEY,
+	SIM_FAULT_LID_CHANGE,
+	SIM_FAULT_SUBNET_PREFIX,
 	SIM_FAULT_RECEIVE_QUEUE_FULL,
 	SIM_FAULT_KINDS,
 };
@@ -131,6 +133,7 @@ struct sim_fault_plan {
 	uint16_t status;  /* of a MAD */
 	uint32_t refusal; /* enum sim_refusal */
 	bool lids_reassigned;
+	uint64_t prefix; /* upper half of GIDs */
 	uint16_t pkey;
 	uint32_t membership; /* enum sim_membership */
 	struct acm_address address;

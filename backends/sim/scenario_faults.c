@@ -27,11 +27,12 @@ enum {
 	DOWN,
 	GROUP,
 	REASON,
+	PREFIX,
 	KEYS
 };
 static const char *const keys[KEYS] = {
-	"kind", "node", "for",        "link",    "packet", "rate", "packets", "delay", "status",
-	"lids", "pkey", "membership", "address", "period", "down", "group",   "reason"};
+	"kind", "node", "for",        "link",    "packet", "rate", "packets", "delay",  "status",
+	"lids", "pkey", "membership", "address", "period", "down", "group",   "reason", "prefix"};
 
 /* What a kind of fault is called, and which keys it must and may have beside `kind`. */
 #define BIT(key) (1u << (key))
@@ -78,6 +79,8 @@ static const struct fault_shape {
 	[SIM_FAULT_MLID_SHARED] = {"mlid_shared", 0, 0},
 	[SIM_FAULT_TREE_DELAY] = {"tree_delay", BIT(DELAY), BIT(FOR)},
 	[SIM_FAULT_PKEY] = {"pkey", BIT(NODE) | BIT(PKEY) | BIT(MEMBERSHIP), 0},
+	[SIM_FAULT_LID_CHANGE] = {"lid_change", BIT(NODE), 0},
+	[SIM_FAULT_SUBNET_PREFIX] = {"subnet_prefix", BIT(PREFIX), BIT(FOR)},
 	[SIM_FAULT_RECEIVE_QUEUE_FULL] = {"receive_queue_full", BIT(NODE), BIT(FOR)},
 };
 
@@ -260,6 +263,28 @@ static void find_holders(struct scenario_reader *reader, yaml_node_t *const *val
 			      "an address moves to one node, these are %u", fault->nodes.count);
 }
 
+/* "fec0:0:0:1::": the upper half of a GID whose lower half is zero. */
+static void read_prefix(struct scenario_reader *reader, const yaml_node_t *node, uint64_t *prefix)
+{
+	const char *text = node ? sim_document_text(&reader->document, node, "prefix") : NULL;
+	struct acm_gid gid;
+	uint64_t low = 0;
+
+	if (!text)
+		return;
+	if (inet_pton(AF_INET6, text, gid.raw) == 1) {
+		*prefix = 0;
+		for (int i = 0; i < 8; i++) {
+			*prefix = *prefix << 8 | gid.raw[i];
+			low |= gid.raw[8 + i];
+		}
+		if (*prefix && !low && gid.raw[0] != 0xff)
+			return;
+	}
+	sim_fault_add(reader->faults, sim_document_place(node),
+		      "prefix is '%s', the upper half of GIDs was expected, such as fec0::", text);
+}
+
 static void read_subnet_fault(struct scenario_reader *reader, yaml_node_t *const *values,
 			      struct sim_fault_plan *fault)
 {
@@ -315,6 +340,7 @@ void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
 	read_packet_fault(reader, values, fault);
 	read_subnet_fault(reader, values, fault);
 	read_refusal(reader, values, fault);
+	read_prefix(reader, values[PREFIX], &fault->prefix);
 	if (values[ADDRESS] &&
 	    scenario_read_address(reader, values[ADDRESS], "address", &fault->address) &&
 	    fault->kind == SIM_FAULT_MOVE)

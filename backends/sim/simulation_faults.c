@@ -182,7 +182,8 @@ void simulation_apply(struct simulation *simulation, const struct sim_fault_plan
 			on_node(simulation, plan, plan->nodes.nodes[i]);
 	} else {
 		simulation->invariants.disturbed = true;
-		simulation->invariants.lids_changed |= plan->lids_reassigned;
+		simulation->invariants.lids_changed |=
+			plan->lids_reassigned || plan->kind == SIM_FAULT_LID_CHANGE;
 		take_error(simulation,
 			   sim_fabric_faults_apply(&simulation->fabric_faults, plan,
 						   simulation->now, why, sizeof(why)),

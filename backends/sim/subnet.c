@@ -219,6 +219,14 @@ static int bring_up(struct sim_subnet *subnet, char *why, size_t size)
 	return 0;
 }
 
+/* With room for a port that is given another LID, as long as there are LIDs at all. */
+static uint32_t lid_count_of(const struct sim_topology *topology, uint8_t lmc)
+{
+	uint64_t count = subnet_lids_needed(topology, lmc) + (UINT64_C(2) << lmc);
+
+	return (uint32_t)(count > SIM_LID_MAX ? SIM_LID_MAX : count) + 1;
+}
+
 int sim_subnet_create(const struct sim_topology *topology, const struct sim_subnet_options *options,
 		      struct sim_subnet **subnet, char *why, size_t size)
 {
@@ -234,7 +242,8 @@ int sim_subnet_create(const struct sim_topology *topology, const struct sim_subn
 	}
 	made->topology = topology;
 	made->options = *options;
-	made->lid_count = (uint32_t)subnet_lids_needed(topology, options->lmc) + 1;
+	made->lid_count = lid_count_of(topology, options->lmc);
+	made->prefix = made->next_prefix = SIM_PREFIX_DEFAULT;
 	made->sm = topology->sm;
 	made->rebalance = true;
 	made->trees_at = ACM_NEVER;
@@ -341,6 +350,7 @@ static void sweep(struct sim_subnet *subnet)
 		forget_lids(subnet);
 	subnet->reassign = false;
 	subnet_assign_lids(subnet);
+	subnet_set_prefix(subnet);
 	subnet_survey_switches(subnet);
 	subnet_route(subnet);
 	subnet_groups_prune(subnet);
@@ -415,7 +425,7 @@ bool sim_subnet_next_change(struct sim_subnet *subnet, struct sim_subnet_change 
 
 /* ---- changes ---- */
 
-static void note_change(struct sim_subnet *subnet, uint64_t now)
+void subnet_note_change(struct sim_subnet *subnet, uint64_t now)
 {
 	subnet->changed_since = true;
 	if (subnet->sweep != SUBNET_IDLE)
@@ -460,7 +470,7 @@ static int set_link(struct sim_subnet *subnet, uint32_t node, uint8_t port, bool
 		return 0;
 	subnet->link_cut[link] = cut;
 	update_link(subnet, link);
-	note_change(subnet, now);
+	subnet_note_change(subnet, now);
 	return 0;
 }
 
@@ -486,7 +496,7 @@ static int set_node(struct sim_subnet *subnet, uint32_t node, bool stopped, uint
 	for (uint32_t i = 1; i <= topology->nodes[node].port_count; i++)
 		if (topology->nodes[node].ports[i].peer != SIM_NONE)
 			update_link(subnet, topology->nodes[node].ports[i].link);
-	note_change(subnet, now);
+	subnet_note_change(subnet, now);
 	return 0;
 }
 
@@ -514,7 +524,7 @@ int sim_subnet_fail_over(struct sim_subnet *subnet, uint32_t node, enum sim_lids
 	subnet->rebalance = true;
 	subnet->reassign = lids == SIM_LIDS_REASSIGNED;
 	subnet->sweep = SUBNET_IDLE; /* the old one's ended with it */
-	note_change(subnet, now);
+	subnet_note_change(subnet, now);
 	return 0;
 }
 

@@ -96,6 +96,17 @@ void sim_subnet_set_sweep_time(struct sim_subnet *subnet, uint64_t duration);
 void sim_subnet_set_tree_delay(struct sim_subnet *subnet, uint64_t delay);
 
 /*
+ * From the next sweep on a host's port has another LID, the lowest that is free. -ENODEV: there is
+ * no such port; -ENOSPC: no LID is free.
+ */
+int sim_subnet_change_lid(struct sim_subnet *subnet, struct sim_port_ref port, uint64_t now);
+/* What a subnet begins with: fe80:: */
+#define SIM_PREFIX_DEFAULT UINT64_C(0xfe80000000000000)
+/* From the next sweep on the upper half of all ports' GIDs is this. */
+void sim_subnet_change_prefix(struct sim_subnet *subnet, uint64_t prefix, uint64_t now);
+uint64_t sim_subnet_prefix(const struct sim_subnet *subnet);
+
+/*
  * What a host's port is in a partition of 15 bits. Takes effect at once. The index of a P_Key
  * stays; a new one takes the first free place. -ENODEV, -ENOSPC: the table is full.
  */

@@ -54,11 +54,12 @@ struct sim_port_ref sim_subnet_port_ref(const struct sim_subnet *subnet, uint32_
 				     .port = subnet->ports[port].number};
 }
 
-static void set_gid(struct acm_gid *gid, uint64_t guid)
+static void set_gid(struct acm_gid *gid, uint64_t prefix, uint64_t guid)
 {
-	*gid = (struct acm_gid){{0xfe, 0x80}};
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < 8; i++) {
+		gid->raw[i] = (uint8_t)(prefix >> (56 - 8 * i));
 		gid->raw[8 + i] = (uint8_t)(guid >> (56 - 8 * i));
+	}
 }
 
 int sim_subnet_port_facts(const struct sim_subnet *subnet, struct sim_port_ref port,
@@ -85,7 +86,7 @@ int sim_subnet_port_facts(const struct sim_subnet *subnet, struct sim_port_ref p
 					 .gid_count = 1,
 					 .pkey_count = own->pkey_count};
 	memcpy(facts->device, node->device, sizeof(facts->device));
-	set_gid(&facts->gids[0], own->guid);
+	set_gid(&facts->gids[0], subnet->prefix, own->guid);
 	if (own->pkey_count)
 		memcpy(facts->pkeys, own->pkeys, own->pkey_count * sizeof(*own->pkeys));
 	if (link == SIM_NONE)

@@ -5,6 +5,8 @@
  */
 #include "subnet_state.h"
 
+#include <errno.h>
+
 uint64_t subnet_lids_needed(const struct sim_topology *topology, uint8_t lmc)
 {
 	uint64_t hosts = 0, each = UINT64_C(1) << lmc, gaps = 0;
@@ -58,13 +60,74 @@ static void assign(struct sim_subnet *subnet, uint32_t port, uint32_t *next)
 	subnet_port_changed(subnet, port);
 }
 
+static void release(struct sim_subnet *subnet, uint32_t lid, uint32_t count)
+{
+	for (uint32_t i = 0; lid && i < count; i++)
+		subnet->by_lid[lid + i] = SIM_NONE;
+}
+
+/* Takes the new LID before it gives up the old one, so that they differ. */
+static void renumber(struct sim_subnet *subnet, uint32_t port)
+{
+	struct subnet_port *at = &subnet->ports[port];
+	uint32_t next = 1, old = at->lid;
+
+	if (!at->renumber || !at->known)
+		return;
+	at->renumber = false;
+	at->lid = 0;
+	assign(subnet, port, &next);
+	if (at->lid)
+		release(subnet, old, count_of(subnet, at));
+	else
+		at->lid = (uint16_t)old;
+	subnet->rebalance = true; /* its ways are chosen anew */
+}
+
 void subnet_assign_lids(struct sim_subnet *subnet)
 {
 	uint32_t next = 1;
 
+	for (uint32_t i = 0; i < subnet->end_port_count; i++)
+		renumber(subnet, subnet->end_ports[i]);
 	assign(subnet, subnet->first[subnet->sm] + 1, &next);
 	for (uint32_t i = 0; i < subnet->end_port_count; i++)
 		assign(subnet, subnet->end_ports[i], &next);
 	for (uint32_t i = 0; i < subnet->topology->switch_count; i++)
 		subnet->tables.switches[i].lid = subnet->ports[subnet->first[i]].lid;
+}
+
+void subnet_set_prefix(struct sim_subnet *subnet)
+{
+	if (subnet->prefix == subnet->next_prefix)
+		return;
+	subnet->prefix = subnet->next_prefix;
+	for (uint32_t i = 0; i < subnet->end_port_count; i++)
+		subnet_port_changed(subnet, subnet->end_ports[i]);
+}
+
+/* ---- changes ---- */
+
+int sim_subnet_change_lid(struct sim_subnet *subnet, struct sim_port_ref port, uint64_t now)
+{
+	uint32_t index = sim_subnet_port_index(subnet, port), next = 1;
+
+	if (index == SIM_NONE)
+		return -ENODEV;
+	if (!find_free(subnet, count_of(subnet, &subnet->ports[index]), &next))
+		return -ENOSPC;
+	subnet->ports[index].renumber = true;
+	subnet_note_change(subnet, now);
+	return 0;
+}
+
+void sim_subnet_change_prefix(struct sim_subnet *subnet, uint64_t prefix, uint64_t now)
+{
+	subnet->next_prefix = prefix;
+	subnet_note_change(subnet, now);
+}
+
+uint64_t sim_subnet_prefix(const struct sim_subnet *subnet)
+{
+	return subnet->prefix;
 }

@@ -16,6 +16,7 @@ struct subnet_port {
 	bool known;   /* to the manager, by its last sweep */
 	bool changed; /* and not told yet */
 	bool reregister;
+	bool renumber; /* the next sweep gives it another LID */
 	uint8_t lmc;
 	uint16_t lid;
 	uint16_t sm_lid;
@@ -71,6 +72,8 @@ struct sim_subnet {
 	bool managed;
 	bool rebalance; /* ways are chosen anew, not kept */
 	bool reassign;  /* the next sweep gives all LIDs anew */
+	uint64_t prefix;
+	uint64_t next_prefix; /* from the next sweep on */
 	enum subnet_sweep sweep;
 	uint64_t sweep_at;  /* when it begins or ends */
 	bool changed_since; /* it began */
@@ -110,8 +113,13 @@ static inline void subnet_port_changed(struct sim_subnet *subnet, uint32_t port)
 	subnet->next_told = 0;
 }
 
-/* subnet_lids.c: gives LIDs to known ports that have none. */
+/* subnet.c: there is something for a sweep to see. */
+void subnet_note_change(struct sim_subnet *subnet, uint64_t now);
+
+/* subnet_lids.c: gives LIDs to known ports that have none, or are to have another. */
 void subnet_assign_lids(struct sim_subnet *subnet);
+/* Tells all ports the subnet prefix, where that is new. */
+void subnet_set_prefix(struct sim_subnet *subnet);
 /* LIDs that a topology may need, gaps included. */
 uint64_t subnet_lids_needed(const struct sim_topology *topology, uint8_t lmc);
 

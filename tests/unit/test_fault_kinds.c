@@ -103,11 +103,55 @@ static void full_receive_queues_take_nothing(void **state)
 		   "    expect: { status: success, within: 1ms }\n");
 }
 
+static void a_new_lid_is_used_by_who_asks_anew(void **state)
+{
+	char *trace;
+
+	(void)state;
+	trace = trace_of(HEAD "steps:\n"
+			      "  - fault: { kind: lid_change, node: node02 }\n"
+			      "  - at: 2s\n"
+			      "    resolve: { on: node01, to: node02 }\n"
+			      "    expect: { status: success, within: 1ms }\n"
+			      "  - at: 2s\n"
+			      "    resolve: { on: node02, to: node03 }\n"
+			      "    expect: { status: success, within: 1ms }\n"
+			      "  - at: 3s\n"
+			      "    fault: { kind: lid_change, node: sm1 }\n"
+			      "finally: { within: 5s }\n");
+	/* 33 hosts and 6 switches have 1 to 39. */
+	assert_non_null(strstr(trace, "node02 port port=0 lid=40 "));
+	free(trace);
+}
+
+static void a_new_subnet_prefix_is_in_every_path(void **state)
+{
+	char *trace;
+
+	(void)state;
+	trace = trace_of(HEAD
+			 "steps:\n"
+			 "  - fault: { kind: subnet_prefix, prefix: \"fec0:0:0:7::\", for: 10s }\n"
+			 "  - at: 2s\n"
+			 "    resolve: { on: node01, to: node02 }\n"
+			 "    expect: { status: success, within: 1ms }\n"
+			 "  - at: 2s\n"
+			 "    resolve: { on: node03, to: node04, by: gid }\n"
+			 "    expect: { status: success, within: 1ms }\n"
+			 "  - at: 9s\n"
+			 "    check: { on: all, counter: join_failures, is: 0 }\n"
+			 "finally: { within: 5s }\n");
+	assert_non_null(strstr(trace, "gid=fec0::7:"));
+	free(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_refused_join_is_explained_by_the_groups_record),
 		cmocka_unit_test(an_address_that_moves_is_found_at_its_new_node),
+		cmocka_unit_test(a_new_lid_is_used_by_who_asks_anew),
+		cmocka_unit_test(a_new_subnet_prefix_is_in_every_path),
 		cmocka_unit_test(full_receive_queues_take_nothing),
 	};
 

@@ -81,6 +81,35 @@ static void what_is_wrong_is_told_with_its_place(void **state)
 	refuse("", "fault:");
 }
 
+static void a_prefix_is_the_upper_half_of_a_gid(void **state)
+{
+	struct sim_fault_plan plan = parse("{ kind: subnet_prefix, prefix: \"fec0:0:0:7::\" }");
+
+	(void)state;
+	assert_true(plan.prefix == UINT64_C(0xfec0000000000007));
+	sim_fault_plan_free(&plan);
+	refuse("{ kind: subnet_prefix, prefix: \"fec0::1\" }", "prefix is 'fec0::1'");
+	refuse("{ kind: subnet_prefix, prefix: \"ff12::\" }", "prefix is 'ff12::'");
+}
+
+static void an_address_moves_from_its_node_to_one_other(void **state)
+{
+	(void)state;
+	refuse("{ kind: move, address: nobody, node: node01 }", "no node of two-tier holds");
+	refuse("{ kind: move, address: node01, node: \"node[02-03]\" }", "moves to one node");
+}
+
+static void a_reason_implies_the_status(void **state)
+{
+	struct sim_fault_plan plan = parse("{ kind: join_refused, reason: no_mlids }");
+
+	(void)state;
+	assert_int_equal(plan.status, 0x0100);
+	sim_fault_plan_free(&plan);
+	refuse("{ kind: join_refused, reason: mtu, status: 0x0100 }", "follows from the reason");
+	refuse("{ kind: join_refused, reason: mood }", "reason");
+}
+
 static void a_group_is_named_by_quality_or_mgid(void **state)
 {
 	struct sim_fault_plan plan = parse("{ kind: loss, group: 10/2048, link: node01 }");
@@ -125,6 +154,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_fault_needs_no_scenario),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+		cmocka_unit_test(a_prefix_is_the_upper_half_of_a_gid),
+		cmocka_unit_test(an_address_moves_from_its_node_to_one_other),
+		cmocka_unit_test(a_reason_implies_the_status),
 		cmocka_unit_test(a_group_is_named_by_quality_or_mgid),
 		cmocka_unit_test(mads_of_the_sa_have_no_link),
 		cmocka_unit_test(a_flapping_link_has_a_period),
