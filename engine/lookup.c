@@ -264,10 +264,13 @@ void acm_lookups_unblock(struct acm_engine *engine, struct acm_endpoint *endpoin
 
 void acm_lookups_ask_anew(struct acm_engine *engine, struct acm_endpoint *endpoint)
 {
+	/* First all are taken back: else one would be sent in another's place, and taken back then.
+	 */
 	for (struct acm_lookup *lookup = endpoint->lookups; lookup; lookup = lookup->next) {
 		if (lookup->phase == ACM_LOOKUP_ROUTE)
-			acm_sa_exchange_begin(engine, &lookup->sa, ACM_SA_PATH);
+			acm_sa_exchange_restart(engine, &lookup->sa);
 	}
+	acm_sa_exchange_pump(engine, endpoint->port);
 }
 
 static void give_up(struct acm_engine *engine, struct acm_lookup *lookup)

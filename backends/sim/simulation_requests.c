@@ -31,7 +31,7 @@ static const char *status_word(enum acm_status status)
 
 /* ---- asking ---- */
 
-static const struct acm_address *address_of(const struct sim_node *node, uint8_t type)
+const struct acm_address *simulation_address_of(const struct sim_node *node, uint8_t type)
 {
 	for (uint32_t i = 0; i < node->address_count; i++) {
 		if (!type || node->addresses[i].type == type)
@@ -57,7 +57,7 @@ static void name_target(struct simulation *simulation, const struct sim_resolve 
 	struct acm_port_facts facts, own;
 
 	if (resolve->by <= SIM_BY_IP6) {
-		request->destination = *address_of(of, types[resolve->by]);
+		request->destination = *simulation_address_of(of, types[resolve->by]);
 		return;
 	}
 	if (!facts_of(simulation, target, &facts) || !facts_of(simulation, node, &own))
@@ -170,10 +170,11 @@ static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node,
 	if (target != SIM_NONE)
 		name_target(simulation, resolve, node, target, &request);
 	if (request.kind == ACM_REQUEST_RESOLVE && request.destination.type < ACM_ADDRESS_GID)
-		asked.address = target == SIM_NONE
-					? &resolve->address
-					: address_of(&simulation->topology->nodes[target],
-						     types[resolve->by]);
+		asked.address =
+			target == SIM_NONE
+				? &resolve->address
+				: simulation_address_of(&simulation->topology->nodes[target],
+							types[resolve->by]);
 	simulation->invariants.several_ways |= resolve->query_sa;
 	if (ask(simulation, &request, &asked) && resolve->cancel_after != ACM_NEVER)
 		simulation_schedule(simulation, (struct sim_due){.time = simulation->now +
@@ -215,12 +216,12 @@ static bool ask_address(struct simulation *simulation, const struct sim_asked *a
 bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target)
 {
 	return ask_address(simulation,
-			   &(struct sim_asked){
-				   .step = SIM_STEP_NONE,
-				   .node = node,
-				   .target = target,
-				   .sought = SIM_NONE,
-				   .address = address_of(&simulation->topology->nodes[target], 0)});
+			   &(struct sim_asked){.step = SIM_STEP_NONE,
+					       .node = node,
+					       .target = target,
+					       .sought = SIM_NONE,
+					       .address = simulation_address_of(
+						       &simulation->topology->nodes[target], 0)});
 }
 
 bool simulation_ask_target(struct simulation *simulation, uint32_t node, uint32_t target)
@@ -423,7 +424,7 @@ static bool concerns(const struct simulation *simulation, uint32_t step, uint32_
 	for (uint32_t i = 0; i < resolve->to.count; i++) {
 		const struct sim_node *to = &simulation->topology->nodes[resolve->to.nodes[i]];
 
-		if (acm_address_equal(address_of(to, types[resolve->by]), destination))
+		if (acm_address_equal(simulation_address_of(to, types[resolve->by]), destination))
 			return true;
 	}
 	return false;
@@ -470,45 +471,14 @@ void simulation_trace(void *context, const struct acm_trace *trace)
 	struct sim_host *host = context;
 	struct simulation *simulation = host->simulation;
 
-	sim_invariants_trace(&simulation->invariants, host->node, trace);
+	/* The reference daemon asks on when it has heard the answer, and ends that without a word.
+	 */
+	if (sim_scenario_config(simulation->scenario, host->node)->compat != ACM_COMPAT_IBACM)
+		sim_invariants_trace(&simulation->invariants, host->node, trace);
 	if (trace->type == ACM_TRACE_SA_QUERY || trace->type == ACM_TRACE_MULTICAST)
 		count_for_steps(simulation, host->node, trace);
 	if (simulation->options->trace || simulation->options->hash)
 		write_trace(simulation, host->node, trace);
-}
-
-/* ---- searches for a source ---- */
-
-void simulation_find_source(void *context, uint64_t cookie, const struct acm_address *destination)
-{
-	struct sim_host *host = context;
-	struct simulation *simulation = host->simulation;
-
-	if (simulation_grow(simulation, &simulation->searches, simulation->search_count,
-			    &simulation->search_room, sizeof(*simulation->searches)))
-		simulation->searches[simulation->search_count++] =
-			(struct sim_source_search){host->node, cookie, destination->type};
-}
-
-void simulation_answer_searches(struct simulation *simulation)
-{
-	for (uint32_t i = 0; i < simulation->search_count && !simulation->error; i++) {
-		struct sim_source_search search = simulation->searches[i];
-		struct sim_resident *resident =
-			sim_population_resident(simulation->population, search.node);
-		const struct acm_address *source =
-			address_of(&simulation->topology->nodes[search.node], search.type);
-		struct acm_event event = {.type = ACM_EVENT_SOURCE_FOUND, .time = simulation->now};
-
-		if (!resident)
-			continue;
-		event.source.cookie = search.cookie;
-		event.source.status = source ? 0 : -1;
-		if (source)
-			event.source.address = *source;
-		simulation->error = sim_resident_step(resident, &event);
-	}
-	simulation->search_count = 0;
 }
 
 /* ---- verdicts ---- */

@@ -147,6 +147,8 @@ const char *simulation_node_name(const struct simulation *simulation, uint32_t n
 int simulation_make_fabric(struct simulation *simulation, char *why, size_t size);
 
 /* simulation_requests.c */
+/* The first address of `type`, 0: of any. NULL: it has none. */
+const struct acm_address *simulation_address_of(const struct sim_node *node, uint8_t type);
 void simulation_begin_resolve(struct simulation *simulation, uint32_t step);
 void simulation_finish_step(struct simulation *simulation, uint32_t step);
 /* Asks `node` for `target` by its first address. False: it cannot be asked. */
@@ -160,8 +162,6 @@ void simulation_deliver_deferred(struct simulation *simulation, uint32_t node);
 void simulation_excuse(struct simulation *simulation, uint32_t node);
 void simulation_reply(void *context, const struct acm_reply *reply);
 void simulation_trace(void *context, const struct acm_trace *trace);
-void simulation_find_source(void *context, uint64_t cookie, const struct acm_address *destination);
-void simulation_answer_searches(struct simulation *simulation);
 void simulation_check_step(struct simulation *simulation, uint32_t step);
 /* When the oldest request must be answered at the latest. */
 uint64_t simulation_request_deadline(struct simulation *simulation);
@@ -176,6 +176,10 @@ int simulation_add_host(struct simulation *simulation, uint32_t node);
 /* Schedules random faults, and requests to meet them. */
 void simulation_draw_faults(struct simulation *simulation);
 void simulation_ask_drawn(struct simulation *simulation, uint32_t drawn);
+
+/* simulation_searches.c */
+void simulation_find_source(void *context, uint64_t cookie, const struct acm_address *destination);
+void simulation_answer_searches(struct simulation *simulation);
 
 /* simulation_sightings.c */
 void simulation_note_sightings(struct simulation *simulation);

@@ -513,6 +513,12 @@ static void sa_of_the_default_partition(struct cluster *at, struct cluster_sa_qu
 	assert_int_equal(query->pkey_index, query->node == 1 ? 2 : 0);
 }
 
+static void answers_no_path(struct cluster *at, struct cluster_sa_query *query)
+{
+	(void)at;
+	query->silent = query->attribute == ACM_SA_ATTRIBUTE_PATH;
+}
+
 static void never_answers(struct cluster *at, struct cluster_sa_query *query)
 {
 	(void)at;
@@ -540,6 +546,37 @@ static void what_waits_for_the_window_does_not_go_out_of_a_dead_port(void **stat
 	assert_true(cluster_answer(&cluster, id)->given);
 	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_NOT_CONNECTED);
 	assert_int_equal(cluster.path_queries, 0);
+}
+
+/* What waits for its turn is not sent only to be taken back and sent once more. */
+static void a_reregister_sends_no_more_than_the_window_has(void **state)
+{
+	struct acm_event reregister = {.type = ACM_EVENT_REREGISTER};
+	uint64_t before;
+
+	(void)state;
+	config.sa_depth = 2;
+	start(8);
+	cluster.on_sa = answers_no_path;
+	for (uint16_t lid = 2; lid <= 8; lid++) {
+		struct acm_request request = {.opcode = ACM_OPCODE_RESOLVE,
+					      .kind = ACM_REQUEST_PATH,
+					      .path = {.dlid = lid}};
+
+		cluster_ask_request(&cluster, 1, &request);
+	}
+	assert_int_equal(cluster.path_queries, 2);
+	for (int i = 0; i < 3; i++) { /* in whatever order they wait */
+		before = cluster.sa_queries;
+		assert_int_equal(cluster_step(&cluster, 1, reregister), 0);
+		assert_int_equal(cluster.sa_queries - before, 2); /* the join, and a path */
+		cluster_run_for(&cluster, MS);
+	}
+	cluster.on_sa = NULL;
+	before = cluster.path_queries;
+	assert_int_equal(cluster_step(&cluster, 1, reregister), 0);
+	cluster_run_for(&cluster, 10 * MS);
+	assert_int_equal(cluster.path_queries - before, 7);
 }
 
 static void the_sa_is_asked_in_the_default_partition(void **state)
@@ -584,6 +621,7 @@ int main(void)
 		TEST(the_upper_half_of_a_tid_may_be_rewritten),
 		TEST(no_more_are_in_flight_than_the_window_has),
 		TEST(what_waits_for_the_window_does_not_go_out_of_a_dead_port),
+		TEST(a_reregister_sends_no_more_than_the_window_has),
 		TEST(the_sa_is_asked_in_the_default_partition),
 	};
 
