@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QPN_MULTICAST 0xffffffu
 /* A Q_Key with this bit stands for the sending queue pair's own (IBA vol. 1, 10.2.5). */
 #define QKEY_OWN 0x80000000u
 
@@ -57,24 +56,6 @@ static bool is_multicast(uint16_t lid)
 static bool is_lid_of(const struct sim_port_state *port, uint16_t lid)
 {
 	return port->lid && lid >= port->lid && lid < port->lid + (1u << port->lmc);
-}
-
-static int check(const struct sim_dataplane *plane, const struct sim_queue_pair *from,
-		 const struct acm_datagram *datagram)
-{
-	const struct sim_port_state *port = &plane->ports[from->options.port];
-	bool to_all = datagram->qpn == QPN_MULTICAST;
-
-	if (datagram->length > ACM_DATAGRAM_MAX)
-		return -EMSGSIZE;
-	if (datagram->dlid == 0 || datagram->dlid == ACM_LID_PERMISSIVE ||
-	    datagram->qpn > QPN_MULTICAST || datagram->path_bits >> port->lmc)
-		return -EINVAL;
-	if (is_multicast(datagram->dlid) != to_all || (to_all && datagram->dgid.raw[0] != 0xff))
-		return -EINVAL;
-	if (port->state != ACM_PORT_ACTIVE)
-		return -ENETDOWN;
-	return 0;
 }
 
 static void fill_in(struct sim_packet *packet, const struct sim_queue_pair *from,
@@ -201,7 +182,8 @@ int sim_dataplane_send(struct sim_dataplane *plane, struct sim_queue_pair *from,
 		       const struct acm_datagram *datagram, uint64_t now)
 {
 	struct sim_packet *packet;
-	int error = check(plane, from, datagram);
+	const struct sim_port_state *port = &plane->ports[from->options.port];
+	int error = sim_datagram_check(datagram, port->lmc, port->state);
 
 	if (error)
 		return error;

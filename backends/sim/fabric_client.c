@@ -255,12 +255,20 @@ struct sim_fabric_client *sim_fabric_client_create(const struct sim_fabric_host 
 	return made;
 }
 
+void sim_fabric_client_leave(struct sim_fabric_client *client)
+{
+	if (client->transport)
+		client->transport->ops->destroy(client->transport);
+	client->transport = NULL;
+	if (!client->error)
+		client->error = -EPIPE;
+}
+
 void sim_fabric_client_destroy(struct sim_fabric_client *client)
 {
 	union sim_attach_message message;
 
-	if (client->transport)
-		client->transport->ops->destroy(client->transport);
+	sim_fabric_client_leave(client);
 	for (int i = 0; i < DRAIN && sim_channel_receive(client->fd, &message) == 1; i++)
 		;
 	close(client->fd);

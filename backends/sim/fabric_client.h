@@ -25,7 +25,9 @@ struct sim_fabric_host {
 	const bool *stopped; /* by node: as if switched off */
 	/* A client turned from idle to having something to do. Only notes the fact. */
 	void (*wake)(void *context, struct sim_fabric_client *client);
-	void *wake_context;
+	/* Has those leave a node whose programs are gone already. False: there are none. */
+	bool (*reap)(void *context, uint32_t node);
+	void *context; /* of both */
 	/* A fault's text. 0, or negative errno with one sentence in `why`. */
 	int (*fault)(void *context, const char *text, char *why, size_t size);
 	void *fault_context;
@@ -81,6 +83,8 @@ struct sim_fabric_client *sim_fabric_client_create(const struct sim_fabric_host 
 						   uint64_t now);
 /* Ends it, with everything that it had on the fabric. */
 void sim_fabric_client_destroy(struct sim_fabric_client *client);
+/* Gives up all that it has on the fabric: its program is gone. */
+void sim_fabric_client_leave(struct sim_fabric_client *client);
 /*
  * Moves some messages in either direction. True: there is more to move now. When `error` is set
  * afterwards, it is to be destroyed.

@@ -12,12 +12,18 @@ static int attach(struct sim_fabric_client *client, const struct sim_attach_hell
 {
 	const struct sim_fabric_host *host = client->host;
 	uint32_t node = sim_topology_find(host->topology, hello->node);
+	int error;
 
 	if (node != SIM_NONE && host->stopped[node])
 		return -EHOSTDOWN;
 	client->node = node;
-	if (hello->role == SIM_ATTACH_OWNER)
-		return sim_fabric_attach(host->fabric, hello->node, &client->transport);
+	if (hello->role == SIM_ATTACH_OWNER) {
+		error = sim_fabric_attach(host->fabric, hello->node, &client->transport);
+		/* One that was killed a moment ago does not stand in the way of its successor. */
+		if (error == -EBUSY && host->reap(host->context, node))
+			error = sim_fabric_attach(host->fabric, hello->node, &client->transport);
+		return error;
+	}
 	return sim_fabric_attach_program(host->fabric, hello->node, &client->transport);
 }
 
@@ -67,7 +73,7 @@ static void note_work(void *context)
 {
 	struct sim_fabric_client *client = context;
 
-	client->host->wake(client->host->wake_context, client);
+	client->host->wake(client->host->context, client);
 }
 
 static void welcome(struct sim_fabric_client *client, enum sim_attach_role role)

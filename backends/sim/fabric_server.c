@@ -4,6 +4,7 @@
 #include "fabric_client.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static void append(struct client_list *list, struct sim_fabric_client *client)
 	list->last = client;
 }
 
-static void delete (struct client_list *list, struct sim_fabric_client *client)
+static void take_out(struct client_list *list, struct sim_fabric_client *client)
 {
 	*(client->previous ? &client->previous->next : &list->first) = client->next;
 	*(client->next ? &client->next->previous : &list->last) = client->previous;
@@ -79,6 +80,19 @@ static struct sim_fabric_client *take_ready(struct sim_fabric_server *server)
 		server->ready_end = &server->ready;
 	first->ready = false;
 	return first;
+}
+
+static void drop_ready(struct sim_fabric_server *server, struct sim_fabric_client *client)
+{
+	struct sim_fabric_client **at = &server->ready;
+
+	while (*at && *at != client)
+		at = &(*at)->next_ready;
+	if (!*at)
+		return;
+	*at = client->next_ready;
+	if (!*at)
+		server->ready_end = at;
 }
 
 /* ---- what is waited for ---- */
@@ -115,7 +129,9 @@ static void listen_on(struct sim_fabric_server *server, bool listening)
 
 static void end_client(struct sim_fabric_server *server, struct sim_fabric_client *client)
 {
-	delete (&server->clients, client);
+	sim_fabric_client_leave(client); /* which may be news to itself */
+	drop_ready(server, client);
+	take_out(&server->clients, client);
 	server->count--;
 	sim_fabric_client_destroy(client);
 	listen_on(server, true);
@@ -227,6 +243,25 @@ static void end_silent(struct sim_fabric_server *server, uint64_t now)
 			make_ready(server, client);
 		}
 	}
+}
+
+static bool reap(void *context, uint32_t node)
+{
+	struct sim_fabric_server *server = context;
+	struct sim_fabric_client *client = server->clients.first;
+	bool reaped = false;
+
+	for (; client; client = client->next) {
+		struct pollfd fd = {.fd = client->fd};
+
+		if (client->node != node || !client->transport || poll(&fd, 1, 0) != 1 ||
+		    !(fd.revents & POLLHUP))
+			continue;
+		sim_fabric_client_leave(client);
+		make_ready(server, client);
+		reaped = true;
+	}
+	return reaped;
 }
 
 /* ---- running ---- */
@@ -393,7 +428,8 @@ int sim_fabric_server_create(const struct sim_topology *topology, struct sim_fab
 					      .topology = topology,
 					      .stopped = made->stopped,
 					      .wake = make_ready,
-					      .wake_context = made,
+					      .reap = reap,
+					      .context = made,
 					      .fault = options->fault ? options->fault : no_fault,
 					      .fault_context = options->fault_context};
 	error = open_socket(made, why, size);

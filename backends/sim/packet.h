@@ -26,6 +26,12 @@ struct sim_packet {
 	uint8_t payload[ACM_DATAGRAM_MAX];
 };
 
+/*
+ * Whether a datagram can leave a port with this LMC and state: 0, -EMSGSIZE, -ENETDOWN: the port is
+ * not active; -EINVAL: a field is out of range, or the LID and the QP number contradict each other.
+ */
+int sim_datagram_check(const struct acm_datagram *datagram, uint8_t lmc, uint8_t state);
+
 struct sim_packets {
 	struct sim_packet *free;
 	uint64_t used; /* for the tests: 0 when all is given back */

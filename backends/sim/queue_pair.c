@@ -180,3 +180,18 @@ const struct sim_attachment *sim_attachment_match(const struct sim_attachment *a
 		attachment = attachment->next;
 	return attachment;
 }
+
+int sim_queue_pair_pkey_index(const struct acm_port_facts *facts, uint16_t pkey)
+{
+	int found = -ENOENT;
+
+	if ((pkey & ~ACM_PKEY_FULL) == 0)
+		return -ENOENT; /* what an empty entry holds */
+	for (int i = 0; i < facts->pkey_count; i++) {
+		if (facts->pkeys[i] == pkey)
+			return i;
+		if (found < 0 && ((facts->pkeys[i] ^ pkey) & ~ACM_PKEY_FULL) == 0)
+			found = i;
+	}
+	return found;
+}

@@ -8,6 +8,12 @@
 /* Datagrams of one queue pair that are on their way at the same time. */
 #define SIM_SEND_DEPTH 256
 
+/*
+ * The index of a port's P_Key table that stands for a partition: equal in 15 bits; where both kinds
+ * of membership are there, the one asked for. -ENOENT: there is none.
+ */
+int sim_queue_pair_pkey_index(const struct acm_port_facts *facts, uint16_t pkey);
+
 /* What a queue pair is made of. */
 struct sim_queue_pair_options {
 	uint32_t port;       /* index in the wiring */

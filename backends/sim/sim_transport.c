@@ -261,22 +261,6 @@ static uint32_t find_endpoint(const struct sim_transport *transport, uint32_t en
 	return SIM_NONE;
 }
 
-/* Partitions are equal in 15 bits; where both kinds of membership are there, the one asked for. */
-static int find_pkey(const struct acm_port_facts *facts, uint16_t pkey)
-{
-	int found = -ENOENT;
-
-	if ((pkey & ~ACM_PKEY_FULL) == 0)
-		return -ENOENT; /* what an empty entry holds */
-	for (int i = 0; i < facts->pkey_count; i++) {
-		if (facts->pkeys[i] == pkey)
-			return i;
-		if (found < 0 && ((facts->pkeys[i] ^ pkey) & ~ACM_PKEY_FULL) == 0)
-			found = i;
-	}
-	return found;
-}
-
 static int make_endpoint_room(struct sim_transport *transport)
 {
 	uint32_t room = transport->endpoint_room ? transport->endpoint_room * 2 : 4;
@@ -327,7 +311,7 @@ static int open_endpoint(struct acm_transport *base, uint32_t endpoint, uint32_t
 	if (port >= transport->port_count)
 		return -ENODEV;
 	options.facts = &transport->facts[port];
-	pkey_index = find_pkey(options.facts, pkey);
+	pkey_index = sim_queue_pair_pkey_index(options.facts, pkey);
 	if (pkey_index < 0)
 		return pkey_index;
 	options.pkey_index = (uint16_t)pkey_index;

@@ -57,8 +57,8 @@ struct acm_transport_ops {
 	void (*capabilities)(const struct acm_transport *transport,
 			     struct acm_transport_caps *caps);
 	/*
-	 * `wake(context)` is called when next_event() turns from empty to not empty. It must only
-	 * note the fact. One waker at a time; NULL for none.
+	 * `wake(context)` is called when next_event() turns from empty to not empty, but
+	 * for what `fd` tells of. It must only note the fact. One waker at a time; NULL for none.
 	 */
 	void (*set_wake)(struct acm_transport *transport, void (*wake)(void *context),
 			 void *context);

@@ -114,7 +114,7 @@ static void closing_drops_its_events(void **state)
 	pair_count_wakes(node);
 	datagram = pair_datagram(node);
 	pair_send(&pair->nodes[0], &datagram);
-	pair_await_wake(pair, node, 1); /* it is there, and not pulled */
+	pair_await_told(pair, node); /* it is there, and not pulled */
 	assert_int_equal(open_endpoint(node, 12, node->facts.port, ACM_PKEY_DEFAULT), 0);
 	assert_int_equal(open_endpoint(node, 13, node->facts.port, ACM_PKEY_DEFAULT), 0);
 	node->transport->ops->close_endpoint(node->transport, ENDPOINT);
@@ -394,7 +394,7 @@ static void forgets_what_was_cancelled(void **state)
 	/* Answered, and not pulled. */
 	pair_count_wakes(node);
 	assert_int_equal(pair_ask_path(node, &pair->nodes[1], 3, 3), 0);
-	pair_await_wake(pair, node, 1);
+	pair_await_told(pair, node);
 	node->transport->ops->sa_cancel(node->transport, 3);
 	assert_int_equal(pair_ask_path(node, &pair->nodes[1], 4, 4), 0);
 	pair_await(pair, node, ACM_EVENT_SA_ANSWER);
@@ -438,6 +438,7 @@ static void wakes_when_empty_turns_to_not_empty(void **state)
 		pair_send(&pair->nodes[0], &datagram);
 	}
 	while (pulled < 30) {
+		bool told = pair_is_told(node);
 		uint32_t in_burst = 0;
 
 		/* Port events wake as well, and are all that may come beside datagrams. */
@@ -446,7 +447,10 @@ static void wakes_when_empty_turns_to_not_empty(void **state)
 			in_burst++;
 		}
 		bursts += in_burst > 0;
-		assert_int_equal(node->wake_count, bursts);
+		assert_true(told || !in_burst);
+		if (!pair_has_fd(node))
+			assert_int_equal(node->wake_count, bursts);
+		node->woken = false;
 		if (pulled < 30)
 			pair_wait(pair, &begin);
 	}
@@ -551,8 +555,13 @@ int main(int argc, char **argv)
 		fixture = &fake_fixture;
 	else if (argc == 2 && !strcmp(argv[1], "ibsim"))
 		fixture = &ibsim_fixture;
+	else if (argc == 2 && !strcmp(argv[1], "attached_fake"))
+		fixture = &attached_fake_fixture;
+	else if (argc == 2 && !strcmp(argv[1], "attached_builtin"))
+		fixture = &attached_builtin_fixture;
 	if (!fixture) {
-		fprintf(stderr, "usage: conformance builtin|fake|ibsim\n");
+		fprintf(stderr,
+			"usage: conformance builtin|fake|ibsim|attached_fake|attached_builtin\n");
 		return 2;
 	}
 	return run_suite();

@@ -20,5 +20,8 @@ struct fixture {
 extern const struct fixture fake_fixture;    /* simulated fabric, fake control, virtual time */
 extern const struct fixture builtin_fixture; /* simulated fabric, builtin control, virtual time */
 extern const struct fixture ibsim_fixture;   /* simulated fabric on ibsim and OpenSM, real time */
+/* The same two, of a fabric server in another thread, real time. */
+extern const struct fixture attached_fake_fixture;
+extern const struct fixture attached_builtin_fixture;
 
 #endif

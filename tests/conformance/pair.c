@@ -2,6 +2,7 @@
 #include "pair.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <time.h>
 
@@ -56,11 +57,31 @@ void pair_await(struct pair *pair, struct node *node, enum acm_event_type type)
 	assert_int_equal(node->event.type, type);
 }
 
-void pair_await_wake(struct pair *pair, const struct node *node, uint32_t count)
+static int fd_of(const struct node *node)
+{
+	struct acm_transport_caps caps;
+
+	node->transport->ops->capabilities(node->transport, &caps);
+	return caps.fd;
+}
+
+bool pair_has_fd(const struct node *node)
+{
+	return fd_of(node) >= 0;
+}
+
+bool pair_is_told(const struct node *node)
+{
+	struct pollfd fd = {.fd = fd_of(node), .events = POLLIN};
+
+	return node->woken || (fd.fd >= 0 && poll(&fd, 1, 0) == 1);
+}
+
+void pair_await_told(struct pair *pair, const struct node *node)
 {
 	uint64_t begin = 0;
 
-	while (node->wake_count < count)
+	while (!pair_is_told(node))
 		pair_wait(pair, &begin);
 }
 
@@ -69,11 +90,13 @@ static void count_wake(void *context)
 	struct node *node = context;
 
 	node->wake_count++;
+	node->woken = true;
 }
 
 void pair_count_wakes(struct node *node)
 {
 	node->wake_count = 0;
+	node->woken = false;
 	node->transport->ops->set_wake(node->transport, count_wake, node);
 }
 

@@ -18,6 +18,7 @@ struct node {
 	uint32_t qpn;                /* of its endpoint */
 	struct acm_event event;      /* the last one pulled */
 	uint32_t wake_count;
+	bool woken; /* since it was set to false */
 };
 
 struct pair {
@@ -40,9 +41,13 @@ void pair_wait(struct pair *pair, uint64_t *begin);
 bool pair_pull(struct node *node);
 /* Waits for the node's next event, which must be of this type. */
 void pair_await(struct pair *pair, struct node *node, enum acm_event_type type);
-/* Waits until the node's waker has been called that often. */
-void pair_await_wake(struct pair *pair, const struct node *node, uint32_t count);
-/* Has the node's wake_count count. */
+/* Whether the transport has a descriptor that tells of events. */
+bool pair_has_fd(const struct node *node);
+/* Whether the node has been told that there may be events: by its waker or by the descriptor. */
+bool pair_is_told(const struct node *node);
+/* Waits for that. */
+void pair_await_told(struct pair *pair, const struct node *node);
+/* Has the node's wake_count count, from 0. */
 void pair_count_wakes(struct node *node);
 
 /* From one endpoint to the other node's. What the payload points to is the caller's to set. */
