@@ -244,6 +244,10 @@ static int make_fabric(struct sim_served_fabric *served, const struct sim_served
 		return error;
 	}
 	sim_fabric_faults_use(&served->faults, served->control, options->control, served->fabric);
+	if (options->control == SIM_UNDER_BUILTIN)
+		sim_builtin_set_traffic(served->control,
+					&(struct sim_traffic_source){.read = sim_fabric_traffic,
+								     .context = served->fabric});
 	return 0;
 }
 
