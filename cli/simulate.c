@@ -30,6 +30,7 @@ static const char usage[] =
 	"  -J, --jobs N         processes for these (1)\n"
 	"  -t, --trace FILE     every trace event of the run, to a file or - for standard output\n"
 	"      --junit FILE     the verdicts as JUnit's XML\n"
+	"      --no-skips       a step that is skipped is a failure\n"
 	"  -j, --json           the report as JSON\n"
 	"  -h, --help           this text\n"
 	"\n"
@@ -48,6 +49,7 @@ struct arguments {
 	uint32_t jobs;
 	const char *trace;
 	const char *junit;
+	bool no_skips;
 	bool json;
 	bool help;
 };
@@ -113,6 +115,9 @@ static int read_option(int option, struct arguments *arguments)
 	case 'x':
 		arguments->junit = optarg;
 		return EXIT_OK;
+	case 'n':
+		arguments->no_skips = true;
+		return EXIT_OK;
 	case 'j':
 		arguments->json = true;
 		return EXIT_OK;
@@ -148,7 +153,10 @@ static int check_arguments(const struct arguments *arguments, int file_count)
 	if (arguments->sweeps && arguments->ibsim)
 		return usage_error(
 			"simulate",
-			"--seeds needs virtual time, which --control ibsim does not have");
+			"--seeds is not for --control ibsim: time is real there, so a seed names "
+			"no run; give --seed N for one run, or sweep without --control ibsim");
+	if (arguments->sweeps && arguments->no_skips)
+		return usage_error("simulate", "--no-skips is for one run, not for --seeds");
 	if (arguments->sweeps && (arguments->trace || arguments->json))
 		return usage_error("simulate",
 				   "--trace and --json are for one run, not for --seeds");
@@ -165,12 +173,17 @@ static int check_arguments(const struct arguments *arguments, int file_count)
 
 static int read_arguments(int argc, char **argv, struct arguments *arguments)
 {
-	static const struct option options[] = {
-		{"control", required_argument, NULL, 'c'}, {"random", no_argument, NULL, 'r'},
-		{"seed", required_argument, NULL, 's'},    {"seeds", required_argument, NULL, 'S'},
-		{"jobs", required_argument, NULL, 'J'},    {"trace", required_argument, NULL, 't'},
-		{"junit", required_argument, NULL, 'x'},   {"json", no_argument, NULL, 'j'},
-		{"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+	static const struct option options[] = {{"control", required_argument, NULL, 'c'},
+						{"random", no_argument, NULL, 'r'},
+						{"seed", required_argument, NULL, 's'},
+						{"seeds", required_argument, NULL, 'S'},
+						{"jobs", required_argument, NULL, 'J'},
+						{"trace", required_argument, NULL, 't'},
+						{"junit", required_argument, NULL, 'x'},
+						{"no-skips", no_argument, NULL, 'n'},
+						{"json", no_argument, NULL, 'j'},
+						{"help", no_argument, NULL, 'h'},
+						{NULL, 0, NULL, 0}};
 	char why[256];
 	int option;
 
@@ -243,9 +256,14 @@ static int report(const struct arguments *arguments, const struct sim_scenario *
 		good = simulate_print(scenario, result);
 	if (!good)
 		return command_failed("simulate", "out of memory");
-	if (!result->failed)
-		return EXIT_OK;
 	fflush(stdout);
+	if (arguments->no_skips && result->skipped)
+		fprintf(stderr,
+			"acmite simulate: %s: %u skipped, which --no-skips does not allow; run it "
+			"under the built-in control\n",
+			scenario->path, result->skipped);
+	if (!result->failed)
+		return arguments->no_skips && result->skipped ? EXIT_FAILED : EXIT_OK;
 	if (arguments->json || output->trace == stdout)
 		simulate_print_failures(stderr, scenario, result);
 	if (scenario->drawn && output->trace != stdout)

@@ -1,3 +1,12 @@
+	switch (plan->kind) {
+	case SIM_FAULT_MLID_SHARED:
+	case SIM_FAULT_TREE_DELAY:
+	case SIM_FAULT_LID_CHANGE:
+	case SIM_FAULT_SUBNET_PREFIX:
+		return kind == SIM_UNDER_BUILTIN;
+	default:
+		return true;
+	}
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fabric_faults.h"
 
@@ -371,6 +380,13 @@ static int change_lids(struct sim_fabric_faults *faults, const struct sim_fault_
 		return error;
 	snprintf(why, size, "the subnet manager has no LID left that it could give instead");
 	return -ENOENT;
+}
+
+bool sim_fabric_faults_managed(const struct sim_fabric_faults *faults)
+{
+	if (faults->control_kind == SIM_UNDER_IBSIM)
+		return sim_ibsim_is_managed(faults->control);
+	return sim_subnet_is_managed(sim_builtin_subnet(faults->control));
 }
 
 static int fail_over(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)

@@ -63,6 +63,9 @@ int sim_fabric_faults_apply(struct sim_fabric_faults *faults, const struct sim_f
 int sim_fabric_faults_undo(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
 			   char *why, size_t size);
 
+/* False while a subnet manager takes over: the fault that made it do so has not ended. */
+bool sim_fabric_faults_managed(const struct sim_fabric_faults *faults);
+
 /* When sim_fabric_faults_process() is to be called at the latest; ACM_NEVER. */
 uint64_t sim_fabric_faults_deadline(const struct sim_fabric_faults *faults);
 /* Does what faults in force do at `now`. 0 or negative errno. */

@@ -28,6 +28,8 @@ int sim_ibsim_fail_over(struct sim_control *control, uint32_t node, enum sim_lid
  * groups that it does not know are not told.
  */
 int sim_ibsim_lose_groups(struct sim_control *control);
+/* Whether the last OpenSM that was started has swept, and the ports know of it. */
+bool sim_ibsim_is_managed(const struct sim_control *control);
 /*
  * What a host's ports are in a partition of 15 bits, which OpenSM reads again for it: the port
  * events follow. The SM's own host stays a full member of the default one. -EINVAL: no such host or

@@ -201,6 +201,13 @@ int sim_ibsim_lose_groups(struct sim_control *control)
 	return replace_opensm(subnet);
 }
 
+bool sim_ibsim_is_managed(const struct sim_control *control)
+{
+	const struct ibsim_subnet *subnet = (const struct ibsim_subnet *)control;
+
+	return subnet->swept && !subnet->reregister && !subnet->reregister_after;
+}
+
 int sim_ibsim_set_membership(struct sim_control *control, uint32_t node, uint16_t pkey,
 			     enum sim_membership membership)
 {

@@ -10,7 +10,6 @@
 #include <time.h>
 
 /* Each is a failure of its own, never a hang. */
-#define READY_MOST (120 * ACM_NSEC_PER_SEC)
 /* Under ibsim only the tables tell: no change for so long. */
 #define SETTLE_TIME (500 * ACM_NSEC_PER_MSEC)
 #define EVENTS_MOST UINT64_C(200000000)
@@ -184,7 +183,7 @@ static void do_due(struct simulation *simulation)
 			simulation_cancel(simulation, due.index);
 			break;
 		case SIM_DUE_FAULT:
-			simulation_apply(simulation, due.plan);
+			simulation_drawn_fault(simulation, due.plan);
 			break;
 		case SIM_DUE_DRAWN:
 			simulation_ask_drawn(simulation, due.index);
@@ -277,12 +276,12 @@ static void check_ready(struct simulation *simulation)
 		begin(simulation);
 		return;
 	}
-	if (simulation->now - simulation->start < READY_MOST)
+	if (simulation->now - simulation->start < SIM_READY_MOST)
 		return;
 	sim_population_unready(simulation->population, &first);
 	simulation_broken(simulation, "the fabric becomes ready",
 			  "%u nodes have no membership after %u s, %s among them", unready,
-			  (unsigned int)(READY_MOST / ACM_NSEC_PER_SEC),
+			  (unsigned int)(SIM_READY_MOST / ACM_NSEC_PER_SEC),
 			  first ? simulation_node_name(simulation, sim_resident_node(first)) : "");
 	simulation->error = -ETIME;
 }
@@ -298,6 +297,9 @@ static bool go_on(struct simulation *simulation)
 		return false;
 	if (!simulation->in_finally && !simulation->scenario->has_finally)
 		return true;
+	/* A manager that is on its way is part of the fault that brought it. */
+	if (!simulation->in_finally && !simulation_is_managed(simulation))
+		return false;
 	if (!simulation->in_finally)
 		simulation_begin_finally(simulation);
 	if (!simulation->error && !simulation->finally_done)
@@ -320,10 +322,12 @@ static uint64_t next_time(struct simulation *simulation)
 	if (simulation->due_count)
 		next = earliest(next, simulation->due[simulation->due_count - 1].time);
 	if (!simulation->begun) {
-		next = earliest(next, simulation->start + READY_MOST);
+		next = earliest(next, simulation->start + SIM_READY_MOST);
 		if (simulation->settles_at > simulation->now)
 			next = earliest(next, simulation->settles_at);
 	}
+	if (simulation->managed_by)
+		next = earliest(next, simulation->managed_by);
 	if (simulation->in_finally) {
 		next = earliest(next, simulation->finally_end);
 		if (simulation->next_round > simulation->now)
@@ -399,7 +403,7 @@ static void set_bounds(struct simulation *simulation)
 		*bound = 2 * (config->retries + 1) *
 				 (config->timeout +
 				  (UINT64_C(4096) << (facts.subnet_timeout & 31))) +
-			 ACM_NSEC_PER_SEC;
+			 ACM_NSEC_PER_SEC + simulation->allowance;
 		/* There a request may have to wait for all that are asked for. */
 		if (config->compat == ACM_COMPAT_IBACM)
 			*bound *= addresses;

@@ -235,10 +235,25 @@ void simulation_fault_step(struct simulation *simulation, uint32_t step)
 	outcome->at = simulation_time(simulation);
 	describe(simulation, plan, outcome->what);
 	if (!sim_fault_is_possible(plan, simulation->options->control)) {
-		simulation->fault_skipped = true;
+		simulation->skips = "a fault before it is not under ibsim";
 		outcome->verdict = SIM_SKIPPED;
 		snprintf(outcome->came, sizeof(outcome->came), "not under ibsim");
 		return;
 	}
 	simulation_apply(simulation, plan);
+}
+
+void simulation_drawn_fault(struct simulation *simulation, const struct sim_fault_plan *plan)
+{
+	struct sim_outcome *outcome;
+
+	if (sim_fault_is_possible(plan, simulation->options->control)) {
+		simulation_apply(simulation, plan);
+		return;
+	}
+	outcome = simulation_outcome(simulation, SIM_SKIPPED);
+	if (!outcome)
+		return;
+	describe(simulation, plan, outcome->what);
+	snprintf(outcome->came, sizeof(outcome->came), "not under ibsim");
 }

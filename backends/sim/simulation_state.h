@@ -20,6 +20,9 @@ struct sim_host {
 };
 
 #define SIM_STEP_NONE UINT32_MAX
+/* In which the fabric becomes ready, or another subnet manager takes over: else a rule is broken.
+ */
+#define SIM_READY_MOST (120 * ACM_NSEC_PER_SEC)
 
 /* A request to a node. Its id is its place, from 1. */
 struct sim_asked {
@@ -50,6 +53,7 @@ struct sim_progress {
 	uint64_t sa_queries;
 	uint64_t multicasts;
 	uint64_t statuses[16];
+	uint64_t late_most; /* ns by which an answer was late, as it is allowed to be */
 	char first_wrong[SIM_CAME_SIZE - 64];
 };
 
@@ -91,6 +95,8 @@ struct simulation {
 	uint64_t origin; /* time zero of the steps */
 	bool begun;
 	uint64_t tables_seen, settles_at; /* under ibsim, before it has begun */
+	uint64_t allowance;  /* ns that answers may be late: processes share a machine */
+	uint64_t managed_by; /* when a subnet manager must have taken over; 0: there is one */
 	/* What is to come: a binary heap would do no better for so few. Sorted, the next one last.
 	 */
 	struct sim_due *due;
@@ -110,7 +116,8 @@ struct simulation {
 	struct sim_fault_plan *drawn; /* random faults */
 	uint32_t drawn_count;
 	uint64_t workload_key;
-	bool fault_skipped;
+	const char
+		*skips; /* why expectations are skipped from now on, static; NULL: they are not */
 	/* finally */
 	bool in_finally, finally_done;
 	uint64_t finally_end;
@@ -145,12 +152,14 @@ const char *simulation_node_name(const struct simulation *simulation, uint32_t n
 /* Makes the control, and the fabric on it, whose control is one around ours: it brings about the
  * faults of the SA. 0, or negative errno with a sentence in `why`. */
 int simulation_make_fabric(struct simulation *simulation, char *why, size_t size);
+/* False while a subnet manager is on its way. When none comes, that breaks a rule, and it is true.
+ */
+bool simulation_is_managed(struct simulation *simulation);
 
 /* simulation_requests.c */
 /* The first address of `type`, 0: of any. NULL: it has none. */
 const struct acm_address *simulation_address_of(const struct sim_node *node, uint8_t type);
 void simulation_begin_resolve(struct simulation *simulation, uint32_t step);
-void simulation_finish_step(struct simulation *simulation, uint32_t step);
 /* Asks `node` for `target` by its first address. False: it cannot be asked. */
 bool simulation_ask_pair(struct simulation *simulation, uint32_t node, uint32_t target);
 /* Asks `node` for one of the targets of finally. False as above. */
@@ -162,12 +171,19 @@ void simulation_deliver_deferred(struct simulation *simulation, uint32_t node);
 void simulation_excuse(struct simulation *simulation, uint32_t node);
 void simulation_reply(void *context, const struct acm_reply *reply);
 void simulation_trace(void *context, const struct acm_trace *trace);
-void simulation_check_step(struct simulation *simulation, uint32_t step);
 /* When the oldest request must be answered at the latest. */
 uint64_t simulation_request_deadline(struct simulation *simulation);
 
+/* simulation_verdicts.c */
+void simulation_judge_answer(struct simulation *simulation, const struct sim_asked *asked,
+			     const struct acm_reply *reply);
+void simulation_finish_step(struct simulation *simulation, uint32_t step);
+void simulation_check_step(struct simulation *simulation, uint32_t step);
+
 /* simulation_faults.c */
 void simulation_fault_step(struct simulation *simulation, uint32_t step);
+/* One that was drawn; one that cannot be brought about is told as skipped. */
+void simulation_drawn_fault(struct simulation *simulation, const struct sim_fault_plan *plan);
 void simulation_apply(struct simulation *simulation, const struct sim_fault_plan *plan);
 void simulation_undo(struct simulation *simulation, const struct sim_fault_plan *plan);
 int simulation_add_host(struct simulation *simulation, uint32_t node);
