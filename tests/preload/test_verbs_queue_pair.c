@@ -341,6 +341,26 @@ static void privileged_q_key_is_the_own(void **state)
 	next_completion(rig);
 }
 
+/* ibacm gives the low bits of its LID. */
+static void path_bits_beyond_the_lmc_do_not_count(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_ah_attr address = {.dlid = 5, .port_num = 1, .src_path_bits = 0x22};
+	struct ibv_ah *handle = ibv_create_ah(rig->domain, &address);
+	struct ibv_sge element;
+	struct ibv_send_wr request = send_request(rig, &element), *bad;
+	union sim_attach_message message;
+
+	assert_non_null(handle);
+	make_ready(rig);
+	request.wr.ud.ah = handle;
+	assert_int_equal(ibv_post_send(rig->pair, &request, &bad), 0);
+	fake_server_take(rig->server, SIM_ATTACH_SEND, &message);
+	assert_int_equal(message.send.path_bits, 0);
+	next_completion(rig);
+	assert_int_equal(ibv_destroy_ah(handle), 0);
+}
+
 static void two_elements_are_joined(void **state)
 {
 	struct rig *rig = *state;
@@ -677,6 +697,7 @@ int main(void)
 		TEST(error_state_flushes),
 		TEST(datagram_says_all_that_was_asked),
 		TEST(privileged_q_key_is_the_own),
+		TEST(path_bits_beyond_the_lmc_do_not_count),
 		TEST(two_elements_are_joined),
 		TEST(inline_data_needs_no_key),
 		TEST(wrong_key_fails_the_send_queue),

@@ -14,7 +14,7 @@ static bool is_sound(struct ibv_context *verbs, const struct ibv_ah_attr *addres
 	const struct acm_port_facts *facts = preload_attachment_port(
 		((struct preload_context *)verbs)->attachment, address->port_num);
 
-	if (!facts || address->sl > 15 || address->src_path_bits >= 1u << facts->lmc)
+	if (!facts || address->sl > 15)
 		return false;
 	if (address->dlid >= ACM_LID_MULTICAST && !address->is_global)
 		return false; /* a group is known by its MGID only */

@@ -210,6 +210,8 @@ static void address_message(const struct preload_queue_pair *queue_pair,
 {
 	const struct ibv_ah_attr *address =
 		&((const struct preload_address_handle *)request->wr.ud.ah)->address;
+	const struct acm_port_facts *facts =
+		preload_attachment_port(queue_pair->attachment, address->port_num);
 
 	message->header.type = SIM_ATTACH_SEND;
 	message->endpoint = queue_pair->endpoint;
@@ -219,7 +221,8 @@ static void address_message(const struct preload_queue_pair *queue_pair,
 		message->qkey = queue_pair->attributes.qkey;
 	message->dlid = address->dlid;
 	message->sl = address->sl;
-	message->path_bits = address->src_path_bits;
+	/* Programs give more bits than the port has, and hardware ignores those. */
+	message->path_bits = (uint8_t)(address->src_path_bits & ((1u << facts->lmc) - 1));
 	message->static_rate = address->static_rate;
 	if (!address->is_global)
 		return;
