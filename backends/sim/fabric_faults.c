@@ -1,12 +1,3 @@
-	switch (plan->kind) {
-	case SIM_FAULT_MLID_SHARED:
-	case SIM_FAULT_TREE_DELAY:
-	case SIM_FAULT_LID_CHANGE:
-	case SIM_FAULT_SUBNET_PREFIX:
-		return kind == SIM_UNDER_BUILTIN;
-	default:
-		return true;
-	}
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fabric_faults.h"
 
@@ -408,8 +399,15 @@ bool sim_fault_is_of_nodes(enum sim_fault_kind kind)
 
 bool sim_fault_is_possible(const struct sim_fault_plan *plan, enum sim_control_kind kind)
 {
-	return kind == SIM_UNDER_BUILTIN ||
-	       (plan->kind != SIM_FAULT_MLID_SHARED && plan->kind != SIM_FAULT_TREE_DELAY);
+	switch (plan->kind) {
+	case SIM_FAULT_MLID_SHARED:
+	case SIM_FAULT_TREE_DELAY:
+	case SIM_FAULT_LID_CHANGE:
+	case SIM_FAULT_SUBNET_PREFIX:
+		return kind == SIM_UNDER_BUILTIN;
+	default:
+		return true;
+	}
 }
 
 static int begin(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan, uint64_t now,
