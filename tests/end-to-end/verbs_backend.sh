@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Usage: verbs_backend.sh PART
+# The daemon as on hardware: --backend verbs, on nodes of a served fabric by the preload library.
+source "$(dirname "$0")/harness.sh"
+
+declare -A programs		# process ids by name
+clean_up_all() {
+	local ended=$?
+	[ ${#programs[@]} = 0 ] || { kill -KILL "${programs[@]}"; wait "${programs[@]}"; } 2>/dev/null
+	(exit "$ended")
+	clean_up
+}
+trap clean_up_all EXIT
+
+# Waits until a program has said something.
+await_said() { # NAME REGULAR-EXPRESSION
+	grep -qm1 -E -- "$2" < <(timeout "$patience" tail --pid=$$ -n +1 -f "$scratch/$1.log" 2>/dev/null) ||
+		fail "$1 does not say '$2'"
+}
+
+# Starts a program that says READY.
+begin() { # NAME COMMAND...
+	local name=$1
+	shift
+	: >"$scratch/$name.log"
+	"$@" >>"$scratch/$name.log" 2>&1 &
+	programs[$name]=$!
+	await_said "$name" '^READY '
+}
+
+end() { # NAME STATUS
+	local ended
+	kill -TERM "${programs[$1]}"
+	wait "${programs[$1]}"
+	ended=$?
+	unset "programs[$1]"
+	same "$1's exit status" "$ended" "$2"
+}
+
+serve_fabric() { # TOPOLOGY ARGUMENT...
+	local topology=$1
+	shift
+	begin fabric "$ACMITE" fabric serve "$topologies/$topology.yaml" --socket "$scratch/fabric.sock" "$@"
+}
+
+# In place of the shell that begin() starts for it, so that its process is the command's own.
+on_node() { # NODE COMMAND...
+	local node=$1
+	shift
+	exec "$ACMITE" fabric exec --fabric "$scratch/fabric.sock" --node "$node" -- "$@"
+}
+
+# A daemon on each node, with the node's name as its address.
+serve_nodes() { # NODE...
+	local node
+	printf 'log_level 1\ntimeout 300\nretries 2\nnegative_timeout 0\n' >"$scratch/options"
+	for node in "$@"; do
+		echo "$node mlx5_0 1 default" >"$scratch/$node.addresses"
+		begin "$node" on_node "$node" "$ACMITED" -P --backend verbs -A "$scratch/$node.addresses" \
+			-O "$scratch/options" --socket "$scratch/$node.sock"
+	done
+}
+
+resolves() { # FROM TO
+	socket=$scratch/$1.sock
+	acmite 0 resolve --json -d "$2"
+	same "the status" "$(member status)" success
+}
+
+# The LID that a daemon was told last of its port.
+lid_of() { # NODE
+	sed -nE 's/.* port port=0 lid=([0-9]+) .* state=4$/\1/p' "$scratch/$1.log" | tail -n 1
+}
+
+# ---- parts ----
+
+resolve() { # CONTROL
+	serve_fabric two-tier --control "$1" --scratch "$scratch"
+	serve_nodes node01 node02
+	resolves node01 node02
+	same "the DLID" "$(member dlid)" "$(lid_of node02)"
+	resolves node02 node01
+	same "the DLID" "$(member dlid)" "$(lid_of node01)"
+	expect 0 ib_acme -S "$scratch/node02.sock" -f n -s node02 -d node01 -v
+	acmite 1 resolve -d nobody
+	end node01 0
+	end node02 0
+	end fabric 0
+}
+
+# What an SM that takes over does: other LIDs, for the SM too, and joins anew.
+lids() {
+	local before
+	serve_fabric two-tier
+	serve_nodes node01 node02
+	resolves node01 node02
+	before=$(lid_of node02)
+	: >"$scratch/node01.log"
+	: >"$scratch/node02.log"
+	expect 0 "$ACMITE" fabric fault -f "$scratch/fabric.sock" \
+		'kind: sm_fail_over, node: node05, lids: reassigned'
+	await_said node01 ' joined '
+	await_said node02 ' joined '
+	[ "$(lid_of node02)" != "$before" ] || fail "node02 still has LID $before"
+	resolves node01 node02
+	same "the DLID" "$(member dlid)" "$(lid_of node02)"
+	resolves node02 node01
+	same "the DLID" "$(member dlid)" "$(lid_of node01)"
+}
+
+# The server gone is the device gone. It comes back, and all is as before.
+restart() {
+	serve_fabric pair
+	serve_nodes node1 node2
+	resolves node1 node2
+	end fabric 0
+	await_said node1 'mlx5_0 failed, or was taken away'
+	await_said node2 'mlx5_0 failed, or was taken away'
+	socket=$scratch/node1.sock
+	acmite 1 resolve -d node2
+	: >"$scratch/node1.log"
+	: >"$scratch/node2.log"
+	serve_fabric pair
+	await_said node1 ' joined '
+	await_said node2 ' joined '
+	resolves node1 node2
+	resolves node2 node1
+	end node1 0
+	end node2 0
+}
+
+no_device() {
+	printf 'log_level 0\n' >"$scratch/options"
+	begin alone "$ACMITED" -P --backend verbs -O "$scratch/options" --socket "$scratch/alone.sock"
+	grep -qE 'no InfiniBand device|no RDMA devices' "$scratch/alone.log" ||
+		fail "what is missing is not told"
+	socket=$scratch/alone.sock
+	acmite 1 resolve -d node2
+	says 'alone|not_connected|not connected'
+	end alone 0
+}
+
+# Without an address file the host's name is each endpoint's.
+host_name() {
+	serve_fabric pair
+	serve_nodes node1
+	begin node2 on_node node2 "$ACMITED" -P --socket "$scratch/node2.sock" -O "$scratch/options"
+	resolves node1 "$(hostname -s)"
+	same "the DLID" "$(member dlid)" "$(lid_of node2)"
+}
+
+part=$1
+shift
+"$part" "$@"
