@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* As drivers name the first device of a host. */
+#define DEVICE_DEFAULT "mlx5_0"
+
 bool sim_builder_create(struct sim_builder *builder, struct sim_faults *faults)
 {
 	memset(builder, 0, sizeof(*builder));
@@ -108,8 +111,9 @@ int64_t sim_builder_add_node(struct sim_builder *builder, const char *name,
 	node->kind = options->kind;
 	node->port_count = options->ports;
 	node->guid = options->guid ? options->guid : sim_guid_of_name(name);
-	if (options->device)
-		snprintf(node->device, sizeof(node->device), "%s", options->device);
+	if (node->kind == SIM_HOST)
+		snprintf(node->device, sizeof(node->device), "%s",
+			 options->device ? options->device : DEVICE_DEFAULT);
 	node->name = strdup(name);
 	if (!node->name || !create_ports(node, options) ||
 	    !sim_names_add(topology->names, topology, topology->node_count)) {

@@ -39,7 +39,7 @@ struct sim_builder {
 struct sim_node_options {
 	enum sim_node_kind kind;
 	uint8_t ports;
-	const char *device;         /* hosts */
+	const char *device;         /* hosts; NULL: mlx5_0 */
 	uint64_t guid;              /* 0: derived from the name */
 	const uint64_t *port_guids; /* hosts, `ports` of them; NULL: derived from the node's */
 };

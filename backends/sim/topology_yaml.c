@@ -75,8 +75,7 @@ static void write_nodes(const struct sim_topology *topology, FILE *out)
 		fprintf(out, ", ports: %u", node->port_count);
 		write_guid(node, out);
 		if (node->kind == SIM_HOST) {
-			if (node->device[0])
-				fprintf(out, ", device: %s", node->device);
+			fprintf(out, ", device: %s", node->device);
 			write_port_guids(node, out);
 			write_addresses(node, out);
 		}
