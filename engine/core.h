@@ -209,6 +209,7 @@ struct acm_engine {
 	struct acm_waiter **waiters; /* by request id */
 	uint32_t waiter_buckets;
 	uint32_t waiter_count; /* not answered yet */
+	uint32_t unattended;   /* look-ups that no request waits for */
 	struct acm_waiter *answered_first;
 	struct acm_waiter *answered_last;
 	struct acm_waiter *pulled; /* handed out; freed with the next step */
@@ -340,6 +341,13 @@ struct acm_lookup *acm_lookup_of(struct acm_engine *engine, struct acm_endpoint 
 void acm_lookup_run(struct acm_engine *engine, struct acm_lookup *lookup);
 void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup,
 		       enum acm_status status);
+/* No more look-ups may begin that nobody waits for. */
+bool acm_lookups_crowded(const struct acm_engine *engine);
+/* One that nobody would wait for is not begun. */
+void acm_lookup_refuse(struct acm_engine *engine, const struct acm_endpoint *endpoint,
+		       const struct acm_key *key);
+/* A request for it is gone. Where nobody is left and too many are like that it ends. */
+void acm_lookup_abandon(struct acm_engine *engine, struct acm_lookup *lookup);
 void acm_lookups_fail(struct acm_engine *engine, struct acm_endpoint *endpoint,
 		      enum acm_status status);
 /* The port or its SM is another now: routes that are being asked for are asked for anew. */
@@ -422,7 +430,8 @@ struct acm_waiter *acm_waiter_create(struct acm_engine *engine, const struct acm
 /* Its source is found, or not: what the search needed is given back. */
 void acm_waiter_end_search(struct acm_engine *engine, struct acm_waiter *waiter);
 /* Hangs it on a look-up. */
-void acm_waiter_append(struct acm_lookup *lookup, struct acm_waiter *waiter);
+void acm_waiter_append(struct acm_engine *engine, struct acm_lookup *lookup,
+		       struct acm_waiter *waiter);
 /*
  * Answers it: it moves to the answered; `reply` is filled in but for the status. `endpoint` counts
  * it, NULL: none does.

@@ -11,6 +11,12 @@
 #include <assert.h>
 #include <string.h>
 
+/*
+ * Most look-ups that no request waits for: those that clients began without delay, or went away
+ * from. They warm the cache, but must not crowd out what somebody waits for.
+ */
+#define UNATTENDED_MAX 1024
+
 static bool by_path(const struct acm_lookup *lookup)
 {
 	return (lookup->destination->key_type & ~ACM_KEY_BYPASS) >= ACM_ADDRESS_GID;
@@ -102,6 +108,7 @@ struct acm_lookup *acm_lookup_of(struct acm_engine *engine, struct acm_endpoint 
 	lookup->source = *source;
 	lookup->constraint = *constraint;
 	acm_destination_cache_hold(&engine->cache, destination, lookup);
+	engine->unattended++;
 	lookup->next = endpoint->lookups;
 	if (lookup->next)
 		lookup->next->previous = lookup;
@@ -128,6 +135,8 @@ static void answer_waiters(struct acm_engine *engine, struct acm_lookup *lookup,
 {
 	struct acm_waiter *waiter;
 
+	if (lookup->first)
+		engine->unattended++;
 	while ((waiter = lookup->first)) {
 		lookup->first = waiter->next;
 		if (status == ACM_STATUS_OK) {
@@ -166,6 +175,7 @@ void acm_lookup_finish(struct acm_engine *engine, struct acm_lookup *lookup, enu
 		}
 	}
 	answer_all(engine, lookup, status);
+	engine->unattended--;
 	acm_slot_table_remove(&engine->slots, lookup->cookie);
 	unregister_timers(engine, lookup, 3);
 	*(lookup->previous ? &lookup->previous->next : &endpoint->lookups) = lookup->next;
@@ -233,6 +243,43 @@ void acm_lookup_run(struct acm_engine *engine, struct acm_lookup *lookup)
 		ask_route(engine, lookup);
 	else
 		ask_address(engine, lookup); /* only the peer's answer names the group */
+}
+
+bool acm_lookups_crowded(const struct acm_engine *engine)
+{
+	return engine->unattended >= UNATTENDED_MAX && !engine->policy.unbounded;
+}
+
+void acm_lookup_refuse(struct acm_engine *engine, const struct acm_endpoint *endpoint,
+		       const struct acm_key *key)
+{
+	struct acm_trace *trace;
+
+	acm_engine_count(engine, NULL, ACM_COUNTER_UNATTENDED);
+	trace = acm_engine_trace(engine, ACM_TRACE_FAILED);
+	if (!trace)
+		return;
+	trace->endpoint = endpoint->id;
+	trace->status = ACM_STATUS_NO_MEMORY;
+	trace->reason = "too many look-ups that nobody waits for";
+	if (key->type > ACM_ADDRESS_LID)
+		return;
+	trace->destination.type = key->type;
+	trace->destination.length = key->length;
+	memcpy(trace->destination.data, key->data, key->length);
+}
+
+void acm_lookup_abandon(struct acm_engine *engine, struct acm_lookup *lookup)
+{
+	const struct acm_destination *destination = lookup->destination;
+	const struct acm_key key = {destination->endpoint,
+				    destination->key_type & (uint8_t)~ACM_KEY_BYPASS,
+				    destination->key_length, destination->key};
+
+	if (lookup->first || engine->unattended <= UNATTENDED_MAX || engine->policy.unbounded)
+		return;
+	acm_lookup_refuse(engine, lookup->endpoint, &key);
+	acm_lookup_finish(engine, lookup, ACM_STATUS_NO_MEMORY);
 }
 
 void acm_lookups_fail(struct acm_engine *engine, struct acm_endpoint *endpoint,

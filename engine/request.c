@@ -69,13 +69,13 @@ static struct acm_path *reply_path(struct acm_engine *engine, struct routed *rou
 	return routed->waiter ? &routed->waiter->reply.path : &engine->immediate.path;
 }
 
-static void append(struct acm_lookup *lookup, struct routed *routed)
+static void append(struct acm_engine *engine, struct acm_lookup *lookup, struct routed *routed)
 {
 	if (routed->source_picked) {
 		routed->waiter->reply.has_source = true;
 		routed->waiter->reply.source = *routed->source;
 	}
-	acm_waiter_append(lookup, routed->waiter);
+	acm_waiter_append(engine, lookup, routed->waiter);
 }
 
 /* Hangs the request on the look-up of its destination, which begins where there is none. */
@@ -102,7 +102,7 @@ static void wait_for(struct acm_engine *engine, struct routed *routed,
 	if (routed->request->no_delay)
 		finish(engine, routed, ACM_STATUS_NO_DATA);
 	else
-		append(lookup, routed);
+		append(engine, lookup, routed);
 	if (!under_way)
 		acm_lookup_run(engine, lookup);
 }
@@ -174,6 +174,13 @@ static void resolve_key(struct acm_engine *engine, struct routed *routed, struct
 			return;
 		}
 		drop_expired(engine, destination);
+	}
+	if (routed->request->no_delay && acm_lookups_crowded(engine) &&
+	    (!destination || !destination->lookup)) {
+		key.type &= (uint8_t)~ACM_KEY_BYPASS;
+		acm_lookup_refuse(engine, routed->endpoint, &key);
+		finish(engine, routed, ACM_STATUS_NO_DATA);
+		return;
 	}
 	if (!destination)
 		destination = acm_destination_cache_add(&engine->cache, &key);

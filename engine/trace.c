@@ -83,6 +83,7 @@ static const char *const counter_names[ACM_COUNTER_COUNT] = {
 	[ACM_COUNTER_DROPPED] = "dropped",
 	[ACM_COUNTER_JOINS] = "joins",
 	[ACM_COUNTER_JOIN_FAILURES] = "join_failures",
+	[ACM_COUNTER_UNATTENDED] = "unattended",
 };
 
 const char *acm_counter_name(enum acm_counter counter)

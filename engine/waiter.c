@@ -72,8 +72,11 @@ struct acm_waiter *acm_waiter_create(struct acm_engine *engine, const struct acm
 	return waiter;
 }
 
-void acm_waiter_append(struct acm_lookup *lookup, struct acm_waiter *waiter)
+void acm_waiter_append(struct acm_engine *engine, struct acm_lookup *lookup,
+		       struct acm_waiter *waiter)
 {
+	if (!lookup->first)
+		engine->unattended--;
 	waiter->lookup = lookup;
 	waiter->next = NULL;
 	*(lookup->last ? &lookup->last->next : &lookup->first) = waiter;
@@ -113,7 +116,7 @@ void acm_waiter_answer(struct acm_engine *engine, struct acm_waiter *waiter,
 	acm_reply_account(engine, endpoint, &waiter->reply);
 }
 
-static void take_off_lookup(struct acm_waiter *waiter)
+static void take_off_lookup(struct acm_engine *engine, struct acm_waiter *waiter)
 {
 	struct acm_lookup *lookup = waiter->lookup;
 	struct acm_waiter *previous = NULL;
@@ -126,12 +129,16 @@ static void take_off_lookup(struct acm_waiter *waiter)
 	*(previous ? &previous->next : &lookup->first) = waiter->next;
 	if (lookup->last == waiter)
 		lookup->last = previous;
+	if (!lookup->first)
+		engine->unattended++;
 }
 
-/* The look-up goes on: its answer is worth having, and the retries are bounded. */
+/* The look-up goes on: its answer is worth having, its retries are bounded, and so is how many do.
+ */
 void acm_waiter_cancel(struct acm_engine *engine, uint64_t id)
 {
 	struct acm_waiter *waiter = find(engine, id);
+	struct acm_lookup *lookup;
 	struct acm_trace *trace;
 
 	if (!waiter)
@@ -140,11 +147,14 @@ void acm_waiter_cancel(struct acm_engine *engine, uint64_t id)
 	trace = acm_engine_trace(engine, ACM_TRACE_CANCELLED);
 	if (trace)
 		trace->request = id;
-	if (waiter->lookup)
-		take_off_lookup(waiter);
+	lookup = waiter->lookup;
+	if (lookup)
+		take_off_lookup(engine, waiter);
 	acm_waiter_end_search(engine, waiter);
 	unhash(engine, waiter);
 	acm_memory_free(&engine->allocator, waiter, sizeof(*waiter));
+	if (lookup)
+		acm_lookup_abandon(engine, lookup);
 }
 
 const struct acm_reply *acm_waiter_pull(struct acm_engine *engine)

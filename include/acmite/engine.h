@@ -274,6 +274,7 @@ enum acm_counter {
 	ACM_COUNTER_DROPPED, /* datagrams and SA answers that were wrong or unexpected */
 	ACM_COUNTER_JOINS,
 	ACM_COUNTER_JOIN_FAILURES,
+	ACM_COUNTER_UNATTENDED, /* look-ups not begun, or ended, as too many go on unattended */
 	ACM_COUNTER_COUNT,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a node knows of itself: addresses, endpoints, counters; and the contract of the step
  * function. */
-#include "support/cluster.h"
+#include "support/inquiry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,32 +12,6 @@
 
 #define MS  ACM_NSEC_PER_MSEC
 #define SEC ACM_NSEC_PER_SEC
-
-static struct acm_engine_config config;
-static struct cluster cluster;
-
-static int reset(void **state)
-{
-	(void)state;
-	acm_engine_config_default(&config);
-	config.timeout = 100 * MS;
-	config.trace_mask = 0;
-	memset(&cluster, 0, sizeof(cluster));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	cluster_destroy(&cluster);
-	return 0;
-}
-
-static void start(int nodes)
-{
-	assert_int_equal(cluster_init(&cluster, nodes, &config), 0);
-	cluster_start(&cluster);
-}
 
 static void step(struct acm_event event)
 {
@@ -203,7 +177,7 @@ static void any_order_of_facts_gives_the_same(void **state)
 static void adding_twice_and_removing_what_is_not_there(void **state)
 {
 	(void)state;
-	start(1);
+	inquiry_start(1);
 	change(ACM_EVENT_ADDRESS_ADDED, 0, 0, "twice");
 	change(ACM_EVENT_ADDRESS_ADDED, 0, 0, "TWICE");
 	change(ACM_EVENT_ADDRESS_REMOVED, 0, 0, "never");
@@ -242,7 +216,7 @@ static void two_thousand_addresses(void **state)
 	uint64_t id;
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	for (int i = 0; i < 2000; i++) {
 		snprintf(name, sizeof(name), "alias%d", i * 7919 % 2000);
 		change(ACM_EVENT_ADDRESS_ADDED, 0, 0, name);
@@ -325,7 +299,7 @@ static void counters_of_the_service_and_of_an_endpoint(void **state)
 	const struct acm_reply *reply;
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	cluster_ask(&cluster, 1, "node2");
 	cluster_run_for(&cluster, MS);
 	cluster_ask(&cluster, 1, "node2");
@@ -360,7 +334,7 @@ static void an_endpoint_counts_what_came_by_a_search(void **state)
 	uint8_t ip[4] = {10, 0, 0, 99};
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	cluster_add_address(&cluster, 1, ACM_ADDRESS_IP, ip, sizeof(ip));
 	cluster.search_status = 0;
 	acm_address_canonical(&cluster.search_result, ACM_ADDRESS_IP, ip, sizeof(ip));
@@ -384,7 +358,7 @@ static void time_does_not_go_back(void **state)
 	struct acm_engine_stats before, after;
 
 	(void)state;
-	start(1);
+	inquiry_start(1);
 	engine = cluster_engine(&cluster, 1);
 	acm_engine_stats(engine, &before);
 	event.time = 1;
@@ -411,7 +385,7 @@ static void actions_have_to_be_pulled(void **state)
 	struct acm_engine *engine;
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	engine = cluster_engine(&cluster, 1);
 	request = cluster_request(&cluster, 1, "node1");
 	request.id = 1;
@@ -447,7 +421,7 @@ static void actions_have_to_be_pulled(void **state)
 static void a_deadline_is_never_in_the_past_once_it_was_served(void **state)
 {
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	for (int i = 0; i < 5; i++)
 		cluster_ask(&cluster, 1, i % 2 ? "nobody" : "node2");
 	for (int i = 0; i < 200; i++) {
@@ -469,7 +443,7 @@ static void stray_completions_are_nothing(void **state)
 	uint64_t id;
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	id = cluster_ask(&cluster, 1, "node2");
 	for (size_t i = 0; i < sizeof(cookies) / sizeof(cookies[0]); i++) {
 		struct acm_event event = {.type = ACM_EVENT_SA_ANSWER};
@@ -515,7 +489,7 @@ static void a_configuration_out_of_range_makes_no_engine(void **state)
 	const char *field = NULL;
 
 	(void)state;
-	start(1);
+	inquiry_start(1);
 	wrong = config;
 	wrong.resolve_depth = 0;
 	assert_int_equal(acm_engine_config_check(&wrong, &field), -EINVAL);
@@ -532,7 +506,7 @@ static void a_configuration_out_of_range_makes_no_engine(void **state)
 	acm_engine_destroy(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, reset, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, inquiry_reset, inquiry_teardown)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Requests by path, and all that an SA may answer. */
-#include "support/cluster.h"
+#include "support/inquiry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,37 +11,6 @@
 
 #define MS  ACM_NSEC_PER_MSEC
 #define SEC ACM_NSEC_PER_SEC
-
-static struct acm_engine_config config;
-static struct cluster cluster;
-
-static int reset(void **state)
-{
-	(void)state;
-	acm_engine_config_default(&config);
-	config.timeout = 100 * MS;
-	config.trace_mask = 0;
-	memset(&cluster, 0, sizeof(cluster));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	cluster_destroy(&cluster);
-	return 0;
-}
-
-static void start(int nodes)
-{
-	assert_int_equal(cluster_init(&cluster, nodes, &config), 0);
-	cluster_start(&cluster);
-}
-
-static uint64_t bound(void)
-{
-	return 2 * (config.retries + 1) * (config.timeout + 4096);
-}
 
 static const struct acm_reply *ask_path(const struct acm_path *path, enum acm_status status,
 					uint64_t duration)
@@ -73,7 +42,7 @@ static void by_dlid_by_dgid_and_by_both(void **state)
 	const struct acm_reply *answer;
 
 	(void)state;
-	start(3);
+	inquiry_start(3);
 	answer = ask_path(&path, ACM_STATUS_OK, MS);
 	assert_int_equal(answer->kind, ACM_REQUEST_PATH);
 	assert_int_equal(answer->path.dlid, 2);
@@ -96,7 +65,7 @@ static void without_a_destination_it_is_status_9(void **state)
 	struct acm_path path = {.slid = 1};
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	ask_path(&path, ACM_STATUS_DESTINATION_ADDRESS, 0);
 	path = (struct acm_path){.sgid = cluster_gid(1)};
 	ask_path(&path, ACM_STATUS_DESTINATION_ADDRESS, 0);
@@ -107,7 +76,7 @@ static void sources_that_are_not_ours_are_status_7(void **state)
 	struct acm_path path = {.dlid = 2, .slid = 9};
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	ask_path(&path, ACM_STATUS_SOURCE_ADDRESS, 0);
 	path = (struct acm_path){.dlid = 2, .sgid = cluster_gid(2)};
 	ask_path(&path, ACM_STATUS_SOURCE_ADDRESS, 0);
@@ -145,7 +114,7 @@ static void the_own_port_is_answered_without_the_sa(void **state)
 	struct acm_path path = {.dlid = 1};
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	assert_int_equal(ask_path(&path, ACM_STATUS_OK, 0)->path.dlid, 1);
 	path = (struct acm_path){.dgid = cluster_gid(1), .service_id = 0x1234};
 	assert_int_equal(ask_path(&path, ACM_STATUS_OK, 0)->path.dgid.raw[15], 1);
@@ -177,7 +146,7 @@ static void every_constraint_is_its_own_question(void **state)
 	const int count = (int)(sizeof(constraints) / sizeof(constraints[0]));
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	for (int twice = 0; twice < 2; twice++) {
 		for (int i = 0; i < count; i++) {
 			const struct acm_reply *answer =
@@ -231,7 +200,7 @@ static void flags_work_by_path_too(void **state)
 	uint64_t id;
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	id = cluster_ask_request(&cluster, 1, &request);
 	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_NO_DATA);
 	cluster_run_for(&cluster, MS);
@@ -280,13 +249,13 @@ static void each_refusal_has_its_status(void **state)
 	for (size_t i = 0; i < count; i++) {
 		struct acm_path path = {.dlid = 2};
 
-		reset(state);
-		start(2);
+		inquiry_reset(state);
+		inquiry_start(2);
 		refusals = UINT64_MAX;
 		sa_status = cases[i].mad_status;
 		cluster.on_sa = refuse_paths;
-		ask("node2", cases[i].status, 2 * bound());
-		ask_path(&path, cases[i].status, 2 * bound());
+		ask("node2", cases[i].status, 2 * inquiry_bound());
+		ask_path(&path, cases[i].status, 2 * inquiry_bound());
 		if (i + 1 < count)
 			cluster_destroy(&cluster);
 	}
@@ -296,11 +265,11 @@ static void a_busy_sa_is_asked_again(void **state)
 {
 	(void)state;
 	config.timeout = SEC;
-	start(2);
+	inquiry_start(2);
 	refusals = 2;
 	sa_status = 0x0001;
 	cluster.on_sa = refuse_paths;
-	ask("node2", ACM_STATUS_OK, bound());
+	ask("node2", ACM_STATUS_OK, inquiry_bound());
 	assert_int_equal(cluster.path_queries, 3);
 	assert_int_equal(cluster.multicasts, 1);
 }
@@ -310,7 +279,7 @@ static void no_records_is_believed_for_a_second(void **state)
 	struct acm_path path = {.dgid = cluster_gid(2)};
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	refusals = 1;
 	sa_status = ACM_SA_NO_RECORDS << 8;
 	cluster.on_sa = refuse_paths;
@@ -327,7 +296,7 @@ static void a_lack_of_resources_is_not_remembered(void **state)
 	struct acm_path path = {.dgid = cluster_gid(2)};
 
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	refusals = 1;
 	sa_status = ACM_SA_NO_RESOURCES << 8;
 	cluster.on_sa = refuse_paths;
@@ -347,11 +316,11 @@ static void a_lost_query_or_answer_is_repeated(void **state)
 {
 	(void)state;
 	for (sa_status = 0; sa_status < 2; sa_status++) {
-		reset(state);
-		start(2);
+		inquiry_reset(state);
+		inquiry_start(2);
 		refusals = 2;
 		cluster.on_sa = paths_only;
-		ask("node2", ACM_STATUS_OK, bound() / 2 + MS);
+		ask("node2", ACM_STATUS_OK, inquiry_bound() / 2 + MS);
 		assert_int_equal(cluster.path_queries, 3);
 		assert_int_equal(cluster.multicasts, 1);
 		if (!sa_status)
@@ -368,7 +337,7 @@ static void late_answer(struct cluster *at, struct cluster_sa_query *query)
 static void an_answer_to_an_earlier_try_is_cancelled(void **state)
 {
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	cluster.on_sa = late_answer;
 	ask("node2", ACM_STATUS_OK, 60 * MS);
 	assert_int_equal(cluster.path_queries, 2);
@@ -424,13 +393,13 @@ static void wrong_answers_are_no_routes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < count; i++) {
-		reset(state);
-		start(2);
+		inquiry_reset(state);
+		inquiry_start(2);
 		spoil.offset = cases[i].offset;
 		spoil.value = cases[i].value;
 		spoil.length = cases[i].length;
 		cluster.on_sa_answer = spoil_path;
-		ask("node2", cases[i].status, bound());
+		ask("node2", cases[i].status, inquiry_bound());
 		assert_true(cluster_counter(&cluster, 1, ACM_COUNTER_DROPPED) >= 1);
 		cluster.on_sa_answer = NULL;
 		cluster_run_for(&cluster, config.negative_life);
@@ -462,7 +431,7 @@ static void a_dlid_or_slid_that_was_asked_for_has_to_come(void **state)
 static void the_upper_half_of_a_tid_may_be_rewritten(void **state)
 {
 	(void)state;
-	start(2);
+	inquiry_start(2);
 	cluster.on_sa_answer = spoil_path;
 	spoil.offset = 8;
 	spoil.value = 0xff;
@@ -489,7 +458,7 @@ static void no_more_are_in_flight_than_the_window_has(void **state)
 
 	(void)state;
 	config.sa_depth = 8;
-	start(2);
+	inquiry_start(2);
 	in_flight = most_in_flight = 0;
 	cluster.on_action = count_in_flight;
 	for (int i = 0; i < 100; i++) {
@@ -536,7 +505,7 @@ static void what_waits_for_the_window_does_not_go_out_of_a_dead_port(void **stat
 
 	(void)state;
 	config.sa_depth = 1;
-	start(2);
+	inquiry_start(2);
 	cluster.on_sa = never_answers;
 	assert_int_equal(cluster_step(&cluster, 1, reregister), 0);
 	id = cluster_ask_request(&cluster, 1, &request);
@@ -556,7 +525,7 @@ static void a_reregister_sends_no_more_than_the_window_has(void **state)
 
 	(void)state;
 	config.sa_depth = 2;
-	start(8);
+	inquiry_start(8);
 	cluster.on_sa = answers_no_path;
 	for (uint16_t lid = 2; lid <= 8; lid++) {
 		struct acm_request request = {.opcode = ACM_OPCODE_RESOLVE,
@@ -596,7 +565,7 @@ static void the_sa_is_asked_in_the_default_partition(void **state)
 	assert_int_equal(ask_path(&path, ACM_STATUS_OK, MS)->path.pkey, 0x8012);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, reset, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, inquiry_reset, inquiry_teardown)
 
 int main(void)
 {

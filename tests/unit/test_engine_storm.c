@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Many who ask for many in one moment: who asks is overheard by all, so little need be asked. */
-#include "support/cluster.h"
+#include "support/inquiry.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,32 +10,6 @@
 
 #define MS    ACM_NSEC_PER_MSEC
 #define NODES CLUSTER_NODES_MAX
-
-static struct acm_engine_config config;
-static struct cluster cluster;
-
-static int reset(void **state)
-{
-	(void)state;
-	acm_engine_config_default(&config);
-	config.timeout = 100 * MS;
-	config.trace_mask = 0;
-	memset(&cluster, 0, sizeof(cluster));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	cluster_destroy(&cluster);
-	return 0;
-}
-
-static void start(int nodes)
-{
-	assert_int_equal(cluster_init(&cluster, nodes, &config), 0);
-	cluster_start(&cluster);
-}
 
 static uint64_t ask_number(int node, const char *name, int number)
 {
@@ -56,7 +30,7 @@ static void all_ask_for_all_and_few_multicasts_do(void **state)
 	uint64_t ids[NODES][NODES], dead[NODES];
 
 	(void)state;
-	start(NODES);
+	inquiry_start(NODES);
 	for (int from = 1; from <= NODES; from++) {
 		dead[from - 1] = cluster_ask(&cluster, from, "dead");
 		for (int to = 1; to <= NODES; to++)
@@ -78,7 +52,7 @@ static void all_ask_for_all_and_few_multicasts_do(void **state)
 static void what_is_overheard_makes_no_room(void **state)
 {
 	(void)state;
-	start(4);
+	inquiry_start(4);
 	/* Node 1 asks for node 3 and node 4, and hears of both before they can answer. */
 	cluster_run_for(&cluster, 1000 * MS);
 	for (int node = 1; node <= 4; node++)
@@ -101,7 +75,7 @@ static void one_that_asks_for_all_doubles_with_each_answer(void **state)
 	uint64_t ids[NODES];
 
 	(void)state;
-	start(NODES);
+	inquiry_start(NODES);
 	for (int to = 2; to <= NODES; to++)
 		ids[to - 1] = ask_number(1, "node", to);
 	/* 2, 4, 8 and 1 */
@@ -124,7 +98,7 @@ static void in_a_crowd_less_is_asked(void **state)
 
 	(void)state;
 	config.recv_depth = 16; /* two requests of others are a crowd */
-	start(2);
+	inquiry_start(2);
 	cluster.on_packet = lose_requests;
 	assert_int_equal(acm_address_canonical(&message.source, ACM_ADDRESS_NAME,
 					       (const uint8_t *)"node2", 5),
@@ -142,7 +116,7 @@ static void in_a_crowd_less_is_asked(void **state)
 	assert_int_equal(cluster.multicasts, 2 + 8);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, reset, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, inquiry_reset, inquiry_teardown)
 
 int main(void)
 {
