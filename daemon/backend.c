@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "backend.h"
+#include "attached_backend.h"
 #include "fabric_backend.h"
 #include "verbs_backend.h"
 
@@ -10,5 +11,7 @@ int daemon_backend_create(const struct daemon_backend_setup *setup, struct daemo
 	if (setup->configuration->line->backend == COMMAND_LINE_VERBS)
 		return verbs_backend_create(setup, backend, why, size);
 #endif
+	if (setup->configuration->line->backend == COMMAND_LINE_ATTACHED)
+		return attached_backend_create(setup, backend, why, size);
 	return fabric_backend_create(setup, backend, why, size);
 }

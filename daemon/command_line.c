@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char help[] =
 	"Usage: acmited [-D | -P] [-A FILE] [-O FILE] [OPTION...]\n"
@@ -22,7 +23,9 @@ static const char help[] =
 	"      --check-config    read all files, tell what is wrong, start nothing\n"
 	"      --backend NAME    verbs (the default): this host's InfiniBand ports;\n"
 	"                        sim: a simulated fabric\n"
-	"      --fabric FILE     sim: the fabric's topology\n"
+	"      --fabric PATH     sim: the fabric's topology file, for a fabric in this process; "
+	"or\n"
+	"                        the socket of acmite fabric serve, which has one already\n"
 	"      --control NAME    sim: builtin (the default), a model that needs nothing else;\n"
 	"                        ibsim, with OpenSM\n"
 	"      --node NAME       sim: the host that this daemon serves\n"
@@ -189,6 +192,32 @@ static enum command_line_outcome check_verbs(struct command_line *line, const st
 #endif
 }
 
+static bool is_socket(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISSOCK(status.st_mode);
+}
+
+static enum command_line_outcome check_attached(struct command_line *line,
+						const struct words *words, FILE *err)
+{
+	const char *strange = line->scratch    ? "--scratch"
+			      : line->no_peers ? "--no-peers"
+			      : words->control ? "--control"
+					       : NULL;
+
+	line->backend = COMMAND_LINE_ATTACHED;
+	if (strange) {
+		fprintf(err,
+			"acmited: %s is of a fabric in this process, and %s is the socket of one in"
+			" another\n",
+			strange, line->fabric);
+		return COMMAND_LINE_WRONG;
+	}
+	return check_numbers(line, words, err);
+}
+
 static enum command_line_outcome check_sim(struct command_line *line, const struct words *words,
 					   FILE *err)
 {
@@ -203,9 +232,11 @@ static enum command_line_outcome check_sim(struct command_line *line, const stru
 	}
 	if (!line->fabric || !line->node) {
 		fprintf(err, "acmited: --backend sim needs %s; acmited --help shows how\n",
-			line->fabric ? "--node NAME" : "--fabric FILE");
+			line->fabric ? "--node NAME" : "--fabric PATH");
 		return COMMAND_LINE_WRONG;
 	}
+	if (is_socket(line->fabric))
+		return check_attached(line, words, err);
 	return check_numbers(line, words, err);
 }
 

@@ -7,8 +7,9 @@
 #include <stdio.h>
 
 enum command_line_backend {
-	COMMAND_LINE_VERBS, /* this host's hardware */
-	COMMAND_LINE_SIM,   /* a simulated fabric */
+	COMMAND_LINE_VERBS,    /* this host's hardware */
+	COMMAND_LINE_SIM,      /* a simulated fabric in this process */
+	COMMAND_LINE_ATTACHED, /* one that another process serves */
 };
 
 /* Strings point into argv, or are static. */
@@ -21,7 +22,7 @@ struct command_line {
 	bool ibsim;               /* the control is ibsim, not the builtin one */
 	const char *address_file; /* NULL: none */
 	const char *option_file;  /* NULL: none */
-	const char *fabric;
+	const char *fabric;       /* a topology file, or the socket of a fabric server */
 	const char *node;
 	const char *socket;  /* NULL: the default */
 	const char *scratch; /* NULL: $TMPDIR or /tmp */

@@ -16,7 +16,7 @@ struct configuration {
 	const char *log_file;
 	struct address_file address_file; /* empty without one */
 	/* Of a simulated fabric: */
-	struct sim_topology *topology;    /* NULL: hardware */
+	struct sim_topology *topology;    /* NULL: hardware, or it is another process's */
 	struct local_addresses addresses; /* of the node, from either */
 };
 

@@ -27,7 +27,7 @@ command_line() {
 		--fabric "$topologies/pair.yaml" --node node1
 	refused 2 'acmited: there is no backend mock; expected verbs or sim' --backend mock
 	refused 2 'acmited: there is no control mock; expected builtin or ibsim' "${pair[@]}" --control mock
-	refused 2 'acmited: --backend sim needs --fabric FILE; acmited --help shows how' --backend sim
+	refused 2 'acmited: --backend sim needs --fabric PATH; acmited --help shows how' --backend sim
 	refused 2 'acmited: --backend sim needs --node NAME; acmited --help shows how' \
 		--backend sim --fabric "$topologies/pair.yaml"
 	refused 2 'acmited: --colour is not known; acmited --help lists the options' --colour blue

@@ -123,7 +123,7 @@ static void test_shown(void **state)
 	(void)state;
 	parse(&o, "--help");
 	assert_int_equal(o.outcome, COMMAND_LINE_SHOWN);
-	assert_non_null(strstr(o.out, "--fabric FILE"));
+	assert_non_null(strstr(o.out, "--fabric PATH"));
 	done(&o);
 	parse(&o, "--version");
 	assert_int_equal(o.outcome, COMMAND_LINE_SHOWN);
