@@ -193,7 +193,8 @@ static bool take_answer(struct attached_transport *transport, struct acm_event *
 	transport->answer_length += chunk->length;
 	if (transport->answer_length < chunk->total)
 		return false;
-	take_transaction(transport, chunk->cookie, &cookie);
+	if (!take_transaction(transport, chunk->cookie, &cookie))
+		return false;
 	event->type = ACM_EVENT_SA_ANSWER;
 	event->sa.cookie = cookie;
 	event->sa.mad = transport->answer;
