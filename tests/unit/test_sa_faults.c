@@ -368,6 +368,52 @@ static void nothing_is_lost_where_the_control_is_full(void **state)
 	free(f);
 }
 
+/* ---- programs ---- */
+
+static int send_mad(struct fixture *f, uint8_t class, uint32_t qpn, uint64_t cookie)
+{
+	struct sim_mad_route route = {.qpn = qpn, .dlid = 1};
+
+	memset(f->mad, 0, sizeof(f->mad));
+	acm_sa_encode_ping(cookie, f->mad);
+	f->mad[1] = class;
+	return f->control->ops->mad_send(f->control, port_of(f, "left2"), &route, f->mad, cookie);
+}
+
+static void requests_of_programs_are_judged(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct acm_sa_header header;
+	struct fake_control *fake;
+
+	(void)state;
+	assert_non_null(f);
+	f->topology = small_topology_two_switches();
+	fake = fake_control_create(f->topology);
+	f->inner = &fake->base;
+	assert_int_equal(sim_sa_faults_create(f->inner, judge, f, &f->control), 0);
+	f->verdict = (struct sim_sa_verdict){.fate = SIM_SA_REFUSED, .status = 7};
+	assert_int_equal(send_mad(f, 0x03, 1, 1), 0);
+	assert_int_equal(f->judged, 1);
+	assert_int_equal(fake->mad_route.dlid, 1);
+	assert_true(pull(f));
+	assert_int_equal(acm_sa_decode_header(f->event.mad, f->event.length, &header), 0);
+	assert_int_equal(header.status, 7);
+	f->verdict = (struct sim_sa_verdict){.fate = SIM_SA_LOST};
+	assert_int_equal(send_mad(f, 0x03, 1, 2), 0);
+	assert_false(pull(f));
+	/* Of a subnet manager, and of performance management. */
+	assert_int_equal(send_mad(f, 0x01, 0, 3), 0);
+	assert_true(pull(f));
+	assert_int_equal(send_mad(f, 0x04, 1, 4), 0);
+	assert_true(pull(f));
+	assert_int_equal(f->event.cookie, 4);
+	assert_int_equal(f->judged, 2);
+	f->control->ops->destroy(f->control);
+	sim_topology_free(f->topology);
+	free(f);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -386,6 +432,7 @@ int main(void)
 		TEST(what_cannot_be_sent_any_more_is_lost),
 		TEST(it_ends_with_requests_under_way),
 		cmocka_unit_test(nothing_is_lost_where_the_control_is_full),
+		cmocka_unit_test(requests_of_programs_are_judged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
