@@ -57,13 +57,11 @@ struct verbs_transport {
 	struct acm_transport base;
 	struct verbs_options options;
 	int epoll;
-	int noted; /* an eventfd in the set: the queue is not empty, whatever devices say */
-	struct verbs_watch noted_watch;
+	int note_fd; /* an eventfd in the set, for what no device tells of */
+	struct verbs_watch note_watch;
+	bool noted; /* it is readable */
 	bool started;
-	bool pulling;    /* inside next_event() */
-	bool told_empty; /* the user was last told that there is nothing */
-	void (*wake)(void *context);
-	void *wake_context;
+	bool pulling; /* inside next_event() */
 	struct verbs_events events;
 	struct verbs_event pulled; /* what the user still reads */
 	struct acm_port_facts pulled_facts;

@@ -22,67 +22,50 @@ static bool is_empty(const struct verbs_transport *transport)
 	return !transport->events.count && !transport->writable && !transport->ports_pending;
 }
 
-/* Makes the descriptor readable, as no device does. */
-static void note(const struct verbs_transport *transport)
+/* Makes the descriptor readable until all has been pulled: no device does. */
+static void note(struct verbs_transport *transport)
 {
 	uint64_t one = 1;
 
-	(void)!write(transport->noted, &one, sizeof(one));
+	/* What comes while the user pulls is told of only if it is not pulled at once. */
+	if (!transport->noted && !transport->pulling)
+		transport->noted = write(transport->note_fd, &one, sizeof(one)) == sizeof(one);
 }
 
 static void take_note(struct verbs_watch *watch)
 {
-	const struct verbs_transport *transport =
+	struct verbs_transport *transport =
 		(struct verbs_transport *)((char *)watch -
-					   offsetof(struct verbs_transport, noted_watch));
+					   offsetof(struct verbs_transport, note_watch));
 	uint64_t count;
 
-	(void)!read(transport->noted, &count, sizeof(count));
-}
-
-/* What was empty is not any more. Whoever is pulling right now gets it without being woken. */
-static void wake(struct verbs_transport *transport)
-{
-	if (transport->pulling && !transport->told_empty)
-		return;
-	transport->told_empty = false;
-	if (!transport->pulling)
-		note(transport);
-	if (transport->wake)
-		transport->wake(transport->wake_context);
+	transport->noted = read(transport->note_fd, &count, sizeof(count)) != sizeof(count);
 }
 
 int verbs_push(struct verbs_transport *transport, const struct verbs_event *event)
 {
-	bool was_empty = is_empty(transport);
 	int error = verbs_events_push(&transport->events, event);
 
 	if (error)
 		free(event->memory);
-	else if (was_empty)
-		wake(transport);
+	else
+		note(transport);
 	return error;
 }
 
 void verbs_note_ports(struct verbs_transport *transport)
 {
-	bool was_empty = is_empty(transport);
-
 	transport->ports_pending = true;
-	if (was_empty)
-		wake(transport);
+	note(transport);
 }
 
 void verbs_note_progress(struct verbs_transport *transport)
 {
-	bool was_empty = is_empty(transport);
-
 	if (!transport->refused)
 		return;
 	transport->refused = false;
 	transport->writable = true;
-	if (was_empty)
-		wake(transport);
+	note(transport);
 }
 
 static void release_pulled(struct verbs_transport *transport)
@@ -102,10 +85,13 @@ static struct verbs_transport *enter(struct acm_transport *base)
 	return transport;
 }
 
-/* Until there is something to pull, or no descriptor has anything. */
+/*
+ * Reads what devices have, until there is something to pull. Port events do not count: those that
+ * come close together are told once.
+ */
 static void process(struct verbs_transport *transport)
 {
-	for (int round = 0; round < ROUNDS_AT_ONCE && is_empty(transport); round++) {
+	for (int round = 0; round < ROUNDS_AT_ONCE && !transport->events.count; round++) {
 		struct epoll_event event;
 		struct verbs_watch *watch;
 
@@ -117,11 +103,6 @@ static void process(struct verbs_transport *transport)
 		if (transport->ports_pending)
 			verbs_devices_close_failed(transport);
 	}
-}
-
-void verbs_transport_process(struct acm_transport *base)
-{
-	process(enter(base));
 }
 
 void verbs_transport_rescan(struct acm_transport *base)
@@ -200,7 +181,8 @@ static int next_event(struct acm_transport *base, struct acm_event *event)
 		found = pull(transport, event);
 	}
 	transport->pulling = false;
-	transport->told_empty = !found;
+	if (!is_empty(transport))
+		note(transport);
 	return found;
 }
 
@@ -218,12 +200,12 @@ static void capabilities(const struct acm_transport *base, struct acm_transport_
 	};
 }
 
-static void set_wake(struct acm_transport *base, void (*waker)(void *context), void *context)
+/* The descriptor tells of everything. */
+static void set_wake(struct acm_transport *base, void (*wake)(void *context), void *context)
 {
-	struct verbs_transport *transport = enter(base);
-
-	transport->wake = waker;
-	transport->wake_context = context;
+	enter(base);
+	(void)wake;
+	(void)context;
 }
 
 static int start(struct acm_transport *base)
@@ -348,12 +330,11 @@ static void destroy(struct acm_transport *base)
 {
 	struct verbs_transport *transport = enter(base);
 
-	transport->wake = NULL;
 	transport->options.notice = NULL;
 	verbs_devices_destroy(transport);
 	verbs_events_free(&transport->events);
 	free(transport->slots);
-	close(transport->noted);
+	close(transport->note_fd);
 	close(transport->epoll);
 	free(transport);
 }
@@ -393,10 +374,10 @@ static int open_descriptors(struct verbs_transport *transport)
 	transport->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (transport->epoll < 0)
 		return -errno;
-	transport->noted = eventfd(0, EFD_CLOEXEC);
-	if (transport->noted < 0)
+	transport->note_fd = eventfd(0, EFD_CLOEXEC);
+	if (transport->note_fd < 0)
 		return -errno;
-	return verbs_watch_add(&transport->noted_watch, transport->epoll, transport->noted,
+	return verbs_watch_add(&transport->note_watch, transport->epoll, transport->note_fd,
 			       take_note);
 }
 
@@ -409,12 +390,11 @@ int verbs_transport_create(const struct verbs_options *options, struct acm_trans
 		return -ENOMEM;
 	made->base.ops = &operations;
 	made->options = *options;
-	made->told_empty = true;
-	made->noted = -1;
+	made->note_fd = -1;
 	error = open_descriptors(made);
 	if (error) {
-		if (made->noted >= 0)
-			close(made->noted);
+		if (made->note_fd >= 0)
+			close(made->note_fd);
 		if (made->epoll >= 0)
 			close(made->epoll);
 		free(made);

@@ -32,13 +32,6 @@ int verbs_transport_create(const struct verbs_options *options, struct acm_trans
  */
 void verbs_transport_rescan(struct acm_transport *transport);
 
-/*
- * Reads what the hardware has into the transport's queue, so that the waker (set_wake()) hears of
- * it. Who watches the descriptor of capabilities() needs it not: next_event() does the same. It
- * ends the life of the event pulled last, as operations do.
- */
-void verbs_transport_process(struct acm_transport *transport);
-
 /* One more than the highest number that a port has had. */
 uint32_t verbs_transport_port_count(const struct acm_transport *transport);
 /*

@@ -336,7 +336,10 @@ static void the_descriptor_tells_of_all_that_waits(void **state)
 	assert_false(is_readable());
 	pair = fake_last_queue_pair();
 	assert_true(fake_deliver(pair, "a", 1));
+	assert_true(fake_deliver(pair, "b", 1));
 	assert_true(is_readable());
+	world_expect(&world, ACM_EVENT_DATAGRAM);
+	assert_true(is_readable()); /* one was read with the other */
 	world_expect(&world, ACM_EVENT_DATAGRAM);
 	world_expect_nothing(&world);
 	assert_false(is_readable());

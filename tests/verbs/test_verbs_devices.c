@@ -173,17 +173,10 @@ static void changes_close_together_are_told_once(void **state)
 	device->ports[0].sm_lid = 4;
 	fake_async(device, IBV_EVENT_SM_CHANGE, 1);
 	fake_async(device, IBV_EVENT_CLIENT_REREGISTER, 1);
-	verbs_transport_process(world.transport);
-	verbs_transport_process(world.transport);
 	world_expect(&world, ACM_EVENT_PORT_CHANGED);
 	assert_int_equal(world.event.port_facts->lid, 17);
 	assert_int_equal(world.event.port_facts->sm_lid, 4);
-	/* The rest of what the descriptor has may cost one more look, which sees the same. */
-	do
-		assert_int_equal(world.transport->ops->next_event(world.transport, &world.event),
-				 1);
-	while (world.event.type == ACM_EVENT_PORT_CHANGED);
-	assert_int_equal(world.event.type, ACM_EVENT_REREGISTER);
+	world_expect(&world, ACM_EVENT_REREGISTER);
 	assert_int_equal(world.event.port, 0);
 	world_expect_nothing(&world);
 	device->ports[0].state = IBV_PORT_DOWN;
