@@ -2,47 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Usage: verbs_backend.sh PART
 # The daemon as on hardware: --backend verbs, on nodes of a served fabric by the preload library.
-source "$(dirname "$0")/harness.sh"
-
-declare -A programs		# process ids by name
-clean_up_all() {
-	local ended=$?
-	[ ${#programs[@]} = 0 ] || { kill -KILL "${programs[@]}"; wait "${programs[@]}"; } 2>/dev/null
-	(exit "$ended")
-	clean_up
-}
-trap clean_up_all EXIT
-
-# Waits until a program has said something.
-await_said() { # NAME REGULAR-EXPRESSION
-	grep -qm1 -E -- "$2" < <(timeout "$patience" tail --pid=$$ -n +1 -f "$scratch/$1.log" 2>/dev/null) ||
-		fail "$1 does not say '$2'"
-}
-
-# Starts a program that says READY.
-begin() { # NAME COMMAND...
-	local name=$1
-	shift
-	: >"$scratch/$name.log"
-	"$@" >>"$scratch/$name.log" 2>&1 &
-	programs[$name]=$!
-	await_said "$name" '^READY '
-}
-
-end() { # NAME STATUS
-	local ended
-	kill -TERM "${programs[$1]}"
-	wait "${programs[$1]}"
-	ended=$?
-	unset "programs[$1]"
-	same "$1's exit status" "$ended" "$2"
-}
-
-serve_fabric() { # TOPOLOGY ARGUMENT...
-	local topology=$1
-	shift
-	begin fabric "$ACMITE" fabric serve "$topologies/$topology.yaml" --socket "$scratch/fabric.sock" "$@"
-}
+source "$(dirname "$0")/programs.sh"
 
 # In place of the shell that begin() starts for it, so that its process is the command's own.
 on_node() { # NODE COMMAND...
