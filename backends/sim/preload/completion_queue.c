@@ -2,6 +2,7 @@
 #include "completion_queue.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include "async_events.h"
@@ -227,7 +228,8 @@ void preload_completion_queue_add(struct ibv_cq *verbs, const struct preload_com
 		overrun(queue);
 		return;
 	}
-	*at(queue, queue->count++) = *completion;
+	*at(queue, queue->count) = *completion;
+	queue->count++;
 	raise_event(queue, &completion->wc);
 }
 
@@ -249,6 +251,11 @@ int preload_poll(struct ibv_cq *verbs, int most, struct ibv_wc *wc)
 	struct preload_completion_queue *queue = preload_completion_queue(verbs);
 	int polled = 0;
 
+	/* Programs that poll without pause are not to keep the thread from what it receives. */
+	if (!queue->count) {
+		sched_yield();
+		return 0;
+	}
 	preload_lock();
 	while (polled < most && queue->count) {
 		struct preload_completion *completion = at(queue, 0);

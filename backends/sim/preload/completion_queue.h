@@ -4,6 +4,7 @@
 #define PRELOAD_COMPLETION_QUEUE_H
 
 #include <infiniband/verbs.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include "inbox.h"
 
@@ -39,7 +40,7 @@ struct preload_completion_queue {
 	bool overrun;
 	uint32_t capacity;
 	uint32_t first;
-	uint32_t count;
+	_Atomic uint32_t count;                 /* read without the lock too */
 	struct preload_completion *completions; /* a ring */
 };
 
