@@ -358,6 +358,7 @@ void acm_lookup_expired(struct acm_engine *engine, struct acm_lookup *lookup);
 void acm_lookup_encode(struct acm_engine *engine, struct acm_sa_exchange *sa, uint8_t *mad);
 /* A try of its path query went out. */
 void acm_lookup_sa_sent(struct acm_engine *engine, const struct acm_sa_exchange *sa);
+void acm_lookup_sa_withdrawn(struct acm_engine *engine, const struct acm_sa_exchange *sa);
 void acm_lookup_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, const uint8_t *mad,
 			uint32_t length, uint16_t status);
 /* The one that was asked answers, from `from`: its address is known now, the look-up goes on. */

@@ -33,6 +33,7 @@ static void trace_destination(const struct acm_lookup *lookup, struct acm_trace 
 
 	trace->endpoint = lookup->endpoint->id;
 	trace->port = lookup->endpoint->port->facts.port;
+	trace->bypass = bypass(lookup);
 	trace->destination.type = destination->key_type & (uint8_t)~ACM_KEY_BYPASS;
 	if (trace->destination.type <= ACM_ADDRESS_LID) {
 		trace->destination.length = destination->key_length;
@@ -439,6 +440,11 @@ void acm_lookup_sa_sent(struct acm_engine *engine, const struct acm_sa_exchange 
 
 	if (trace)
 		trace->value = sa->tries;
+}
+
+void acm_lookup_sa_withdrawn(struct acm_engine *engine, const struct acm_sa_exchange *sa)
+{
+	acm_lookup_trace(engine, ACM_CONTAINER(sa, struct acm_lookup, sa), ACM_TRACE_SA_WITHDRAWN);
 }
 
 static bool unset(const struct acm_gid *gid)

@@ -121,19 +121,43 @@ void acm_responder_pay(struct acm_engine *engine, const struct acm_lookup *looku
 	trace_answered(engine, lookup->endpoint, &asker, &lookup->owed.asked, peer->dlid);
 }
 
-static void trace_peer(struct acm_engine *engine, enum acm_trace_type type,
-		       const struct acm_endpoint *endpoint,
-		       const struct acm_datagram_received *from, const struct acm_address *address)
+static struct acm_trace *trace_peer(struct acm_engine *engine, enum acm_trace_type type,
+				    const struct acm_endpoint *endpoint,
+				    const struct acm_datagram_received *from)
 {
 	struct acm_trace *trace = acm_engine_trace(engine, type);
 
 	if (!trace)
-		return;
+		return NULL;
 	trace->endpoint = endpoint->id;
 	trace->lid = from->slid;
 	trace->gid = from->sgid;
 	trace->qpn = from->source_qpn;
-	*(type == ACM_TRACE_ADDRESS ? &trace->destination : &trace->source) = *address;
+	return trace;
+}
+
+static void trace_learned(struct acm_engine *engine, const struct acm_endpoint *endpoint,
+			  const struct acm_datagram_received *from,
+			  const struct acm_address *source)
+{
+	struct acm_trace *trace = trace_peer(engine, ACM_TRACE_LEARNED, endpoint, from);
+
+	if (trace)
+		trace->source = *source;
+}
+
+static void trace_address(struct acm_engine *engine, const struct acm_lookup *lookup,
+			  const struct acm_datagram_received *from)
+{
+	const struct acm_destination *destination = lookup->destination;
+	struct acm_trace *trace = trace_peer(engine, ACM_TRACE_ADDRESS, lookup->endpoint, from);
+
+	if (!trace)
+		return;
+	trace->bypass = destination->key_type & ACM_KEY_BYPASS;
+	trace->destination.type = destination->key_type & (uint8_t)~ACM_KEY_BYPASS;
+	trace->destination.length = destination->key_length;
+	memcpy(trace->destination.data, destination->key, destination->key_length);
 }
 
 /* Whoever asks says where it is: it may be asked for soon, or is being asked for already. */
@@ -158,7 +182,7 @@ static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoin
 		!memcmp(&destination->gid, &from->sgid, sizeof(from->sgid));
 	if (!known) {
 		acm_engine_count(engine, NULL, ACM_COUNTER_LEARNED);
-		trace_peer(engine, ACM_TRACE_LEARNED, endpoint, from, source);
+		trace_learned(engine, endpoint, from, source);
 	}
 	acm_lookup_overhear(engine, endpoint, destination, from, group);
 }
@@ -247,12 +271,7 @@ static void take_answer(struct acm_engine *engine, struct acm_endpoint *endpoint
 	} else if (!answers(lookup, message)) {
 		acm_engine_trace_dropped(engine, endpoint->id, "answer for another address");
 	} else {
-		struct acm_address address = {.type = lookup->destination->key_type &
-						      (uint8_t)~ACM_KEY_BYPASS,
-					      .length = lookup->destination->key_length};
-
-		memcpy(address.data, lookup->destination->key, address.length);
-		trace_peer(engine, ACM_TRACE_ADDRESS, endpoint, from, &address);
+		trace_address(engine, lookup, from);
 		acm_lookup_learn(engine, lookup, from, best_group(endpoint, message));
 	}
 }

@@ -116,6 +116,8 @@ static void cancel(struct acm_engine *engine, struct acm_sa_exchange *sa)
 /* Takes it out of whatever it is in. */
 static void withdraw(struct acm_engine *engine, struct acm_sa_exchange *sa)
 {
+	if (sa->kind == ACM_SA_PATH && sa->state != ACM_SA_IDLE && sa->tries)
+		acm_lookup_sa_withdrawn(engine, sa);
 	switch ((enum acm_sa_state)sa->state) {
 	case ACM_SA_QUEUED:
 		dequeue(sa);

@@ -41,6 +41,7 @@ static const struct trace_shape shapes[ACM_TRACE_TYPE_COUNT] = {
 	[ACM_TRACE_SA_QUERY] = {"sa_query", SHOW_ENDPOINT | SHOW_VALUE, "try", VALUE_DECIMAL},
 	[ACM_TRACE_ROUTE] = {"route", SHOW_ENDPOINT | SHOW_LID, "value", VALUE_DECIMAL},
 	[ACM_TRACE_SA_STATUS] = {"sa_status", SHOW_ENDPOINT | SHOW_VALUE, "mad_status", VALUE_HEX},
+	[ACM_TRACE_SA_WITHDRAWN] = {"sa_withdrawn", SHOW_ENDPOINT, "value", VALUE_DECIMAL},
 	[ACM_TRACE_FAILED] = {"failed", SHOW_ENDPOINT | SHOW_STATUS, "value", VALUE_DECIMAL},
 	[ACM_TRACE_PORT] = {"port", SHOW_PORT | SHOW_LID | SHOW_VALUE, "state", VALUE_DECIMAL},
 	[ACM_TRACE_ENDPOINT] = {"endpoint", SHOW_ENDPOINT | SHOW_PORT | SHOW_PKEY | SHOW_VALUE,
@@ -201,6 +202,8 @@ static void write_fields(struct text_writer *writer, const struct acm_trace *tra
 		write_decimal(writer, "endpoint", trace->endpoint);
 	write_address(writer, "source", &trace->source);
 	write_address(writer, "destination", &trace->destination);
+	if (trace->bypass)
+		write_decimal(writer, "bypass", 1);
 	if ((shape->show & SHOW_STATUS) != 0 || trace->status != ACM_STATUS_OK)
 		write_status(writer, trace->status);
 	if ((shape->show & SHOW_LID) != 0 || trace->lid != 0)

@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "invariants.h"
+#include "path_truth.h"
 
+#include <acmite/trace.h>
 #include <acmite/wire.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void broken(struct sim_invariants *invariants, const char *rule, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void broken(struct sim_invariants *invariants, const char *rule, const char *format, ...)
-{
-	char text[256];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	invariants->broken(invariants->context, rule, text);
-}
 
 /* ---- who is who ---- */
 
 struct owned {
 	uint64_t guid;
-	uint32_t node;
+	struct sim_port_ref port;
 };
 
 static int compare_owned(const void *left, const void *right)
@@ -36,12 +23,14 @@ static int compare_owned(const void *left, const void *right)
 	return a->guid < b->guid ? -1 : a->guid > b->guid;
 }
 
-int sim_invariants_init(struct sim_invariants *invariants, const struct sim_topology *topology)
+int sim_invariants_init(struct sim_invariants *invariants, const struct sim_topology *topology,
+			struct sim_control *control, const struct sim_breach_hook *hook)
 {
 	struct owned *owned;
 	uint32_t count = 0;
 
-	invariants->topology = topology;
+	*invariants =
+		(struct sim_invariants){.topology = topology, .control = control, .hook = *hook};
 	for (uint32_t node = topology->switch_count; node < topology->node_count; node++)
 		count += topology->nodes[node].port_count;
 	owned = calloc(count + 1, sizeof(*owned));
@@ -54,13 +43,13 @@ int sim_invariants_init(struct sim_invariants *invariants, const struct sim_topo
 	count = 0;
 	for (uint32_t node = topology->switch_count; node < topology->node_count; node++) {
 		for (uint32_t port = 1; port <= topology->nodes[node].port_count; port++)
-			owned[count++] =
-				(struct owned){topology->nodes[node].ports[port].guid, node};
+			owned[count++] = (struct owned){topology->nodes[node].ports[port].guid,
+							{.node = node, .port = (uint8_t)port}};
 	}
 	qsort(owned, count, sizeof(*owned), compare_owned);
 	for (uint32_t i = 0; i < count; i++) {
 		invariants->guids[i] = owned[i].guid;
-		invariants->owners[i] = owned[i].node;
+		invariants->owners[i] = owned[i].port;
 	}
 	invariants->guid_count = count;
 	free(owned);
@@ -72,7 +61,6 @@ void sim_invariants_free(struct sim_invariants *invariants)
 	free(invariants->guids);
 	free(invariants->owners);
 	free(invariants->moves);
-	free(invariants->inquiries);
 	memset(invariants, 0, sizeof(*invariants));
 }
 
@@ -85,7 +73,8 @@ static uint64_t guid_of(const struct acm_gid *gid)
 	return guid;
 }
 
-uint32_t sim_invariants_node_of(const struct sim_invariants *invariants, const struct acm_gid *gid)
+struct sim_port_ref sim_invariants_port_of(const struct sim_invariants *invariants,
+					   const struct acm_gid *gid)
 {
 	uint64_t guid = guid_of(gid);
 	uint32_t first = 0, count = invariants->guid_count;
@@ -102,24 +91,32 @@ uint32_t sim_invariants_node_of(const struct sim_invariants *invariants, const s
 	}
 	return first < invariants->guid_count && invariants->guids[first] == guid
 		       ? invariants->owners[first]
-		       : SIM_NONE;
+		       : (struct sim_port_ref){.node = SIM_NONE};
+}
+
+uint32_t sim_invariants_node_of(const struct sim_invariants *invariants, const struct acm_gid *gid)
+{
+	return sim_invariants_port_of(invariants, gid).node;
+}
+
+uint16_t sim_default_pkey(const struct acm_port_facts *facts)
+{
+	for (uint16_t i = 0; i < facts->pkey_count; i++) {
+		if ((facts->pkeys[i] & ~ACM_PKEY_FULL) == (ACM_PKEY_DEFAULT & ~ACM_PKEY_FULL))
+			return facts->pkeys[i];
+	}
+	return 0;
 }
 
 bool sim_invariants_leads(const struct sim_invariants *invariants, const struct acm_path *path)
 {
-	uint32_t node = sim_invariants_node_of(invariants, &path->dgid);
+	struct sim_port_ref port = sim_invariants_port_of(invariants, &path->dgid);
 	struct acm_port_facts facts;
 
-	for (uint32_t port = 1;
-	     node != SIM_NONE && port <= invariants->topology->nodes[node].port_count; port++) {
-		struct sim_port_ref ref = {.node = node, .port = (uint8_t)port};
-
-		if (invariants->topology->nodes[node].ports[port].guid != guid_of(&path->dgid) ||
-		    invariants->control->ops->port_facts(invariants->control, ref, &facts))
-			continue;
-		return path->dlid >= facts.lid && path->dlid < facts.lid + (1u << facts.lmc);
-	}
-	return false;
+	if (port.node == SIM_NONE ||
+	    invariants->control->ops->port_facts(invariants->control, port, &facts))
+		return false;
+	return path->dlid >= facts.lid && path->dlid < facts.lid + (1u << facts.lmc);
 }
 
 /* ---- addresses that move ---- */
@@ -210,155 +207,79 @@ bool sim_invariants_holds(const struct sim_invariants *invariants, uint32_t node
 	return is_of_topology(invariants, node, address);
 }
 
-void sim_invariants_success(struct sim_invariants *invariants, const struct acm_path *path,
-			    const struct acm_address *address, uint64_t life, uint64_t now)
+static void check_holder(const struct sim_invariants *invariants, const struct sim_success *success,
+			 uint32_t holder, uint64_t now)
 {
-	uint32_t node = sim_invariants_node_of(invariants, &path->dgid);
-	char gid[46], text[65] = "";
+	char text[ACM_ADDRESS_MAX + 1];
+
+	if (!success->address ||
+	    sim_invariants_holds(invariants, holder, success->address, success->life, now))
+		return;
+	acm_address_format(success->address, text, sizeof(text));
+	sim_breach(&invariants->hook, "a success names a port that holds the address",
+		   "the path for %s leads to %s, which does not hold it", text,
+		   invariants->topology->nodes[holder].name);
+}
+
+void sim_invariants_success(const struct sim_invariants *invariants,
+			    const struct sim_success *success, uint64_t now)
+{
+	const struct acm_path *path = success->path;
+	uint32_t holder = sim_invariants_node_of(invariants, &path->dgid);
+	char gid[46];
 
 	acm_gid_format(&path->dgid, gid, sizeof(gid));
-	if (address)
-		acm_address_format(address, text, sizeof(text));
-	/* Who asked by a LID that was given to a switch since gets that. */
-	if (node == SIM_NONE && !address && invariants->lids_changed)
+	if (holder != SIM_NONE)
+		check_holder(invariants, success, holder, now);
+	else if (success->address || success->routes_hold) /* a LID may be a switch's by now */
+		sim_breach(&invariants->hook, "a success names a port that is there",
+			   "the path for %s leads to %s, which no host's port has",
+			   invariants->topology->nodes[success->node].name, gid);
+	if (holder == SIM_NONE || !success->routes_hold)
 		return;
-	if (node == SIM_NONE)
-		broken(invariants, "a success names a port that is there",
-		       "the path for %s leads to %s, which no host's port has", text, gid);
-	else if (address && !sim_invariants_holds(invariants, node, address, life, now))
-		broken(invariants, "a success names a port that holds the address",
-		       "the path for %s leads to %s, which does not hold it", text,
-		       invariants->topology->nodes[node].name);
-	else if (!invariants->lids_changed && !sim_invariants_leads(invariants, path))
-		broken(invariants, "a success names the port's LID",
-		       "the path for %s leads to LID %u, which is not one of %s", text, path->dlid,
-		       invariants->topology->nodes[node].name);
-}
-
-/* ---- inquiries ---- */
-
-static bool is_of(const struct sim_inquiry *inquiry, uint32_t node, const struct acm_trace *trace)
-{
-	/* Whoever is heard is where it is heard: what was asked for it before is void. */
-	const struct acm_address *address =
-		trace->type == ACM_TRACE_LEARNED ? &trace->source : &trace->destination;
-
-	return inquiry->node == node && acm_address_equal(&inquiry->address, address);
-}
-
-static void end_inquiries(struct sim_invariants *invariants, uint32_t node,
-			  const struct acm_trace *trace)
-{
-	uint32_t i = 0;
-
-	while (i < invariants->inquiry_count) {
-		struct sim_inquiry *inquiry = &invariants->inquiries[i];
-
-		if (trace ? is_of(inquiry, node, trace) : inquiry->node == node)
-			*inquiry = invariants->inquiries[--invariants->inquiry_count];
-		else
-			i++;
-	}
-}
-
-void sim_invariants_forget(struct sim_invariants *invariants, uint32_t node)
-{
-	end_inquiries(invariants, node, NULL);
-}
-
-static void begin_inquiry(struct sim_invariants *invariants, uint32_t node, uint8_t of_sa,
-			  const struct acm_trace *trace)
-{
-	char text[65];
-
-	if (trace->value > 1 || invariants->several_ways ||
-	    trace->destination.type > ACM_ADDRESS_IP6)
-		return; /* a retry: the try before it has timed out; or not an address */
-	for (uint32_t i = 0; i < invariants->inquiry_count; i++) {
-		if (!is_of(&invariants->inquiries[i], node, trace) ||
-		    invariants->inquiries[i].of_sa != of_sa)
-			continue;
-		acm_address_format(&trace->destination, text, sizeof(text));
-		broken(invariants, "one inquiry in flight for a destination",
-		       "%s has two %s under way for %s", invariants->topology->nodes[node].name,
-		       of_sa ? "SA queries" : "multicasts", text);
-		return;
-	}
-	if (invariants->inquiry_count == invariants->inquiry_room) {
-		uint32_t room = invariants->inquiry_room * 2 + 64;
-		struct sim_inquiry *inquiries =
-			realloc(invariants->inquiries, room * sizeof(*inquiries));
-
-		if (!inquiries)
-			return; /* one less is watched */
-		invariants->inquiries = inquiries;
-		invariants->inquiry_room = room;
-	}
-	invariants->inquiries[invariants->inquiry_count++] =
-		(struct sim_inquiry){node, of_sa, trace->destination};
-}
-
-void sim_invariants_trace(struct sim_invariants *invariants, uint32_t node,
-			  const struct acm_trace *trace)
-{
-	switch (trace->type) {
-	case ACM_TRACE_SA_QUERY:
-		begin_inquiry(invariants, node, 1, trace);
-		break;
-	case ACM_TRACE_MULTICAST:
-		begin_inquiry(invariants, node, 0, trace);
-		break;
-	case ACM_TRACE_ADDRESS:
-	case ACM_TRACE_LEARNED:
-	case ACM_TRACE_ROUTE:
-	case ACM_TRACE_SA_STATUS:
-	case ACM_TRACE_FAILED:
-		end_inquiries(invariants, node, trace);
-		break;
-	case ACM_TRACE_PORT:
-	case ACM_TRACE_ENDPOINT:
-	case ACM_TRACE_JOIN:
-	case ACM_TRACE_JOINED:
-		end_inquiries(invariants, node, NULL); /* all is asked anew */
-		break;
-	default:
-		break;
-	}
+	if (!sim_invariants_leads(invariants, path))
+		sim_breach(&invariants->hook, "a success names the port's LID",
+			   "a path leads to LID %u, which is not one of %s", path->dlid,
+			   invariants->topology->nodes[holder].name);
+	else
+		sim_path_truth_check(invariants, success);
 }
 
 /* ---- counting ---- */
 
-void sim_invariants_resident(struct sim_invariants *invariants, const struct sim_resident *resident,
-			     uint64_t budget)
+void sim_invariants_engine(const struct sim_invariants *invariants, uint32_t node,
+			   const struct acm_engine_stats *stats, uint64_t budget)
 {
-	const char *name = invariants->topology->nodes[sim_resident_node(resident)].name;
-	struct acm_engine_stats stats;
-	uint64_t ended;
-
-	acm_engine_stats(sim_resident_engine(resident), &stats);
-	ended = stats.counters[ACM_COUNTER_ANSWERS] + stats.counters[ACM_COUNTER_CANCELLED];
-	if (stats.counters[ACM_COUNTER_REQUESTS] != ended + stats.waiting)
-		broken(invariants, "requests = answers + cancelled + waiting",
-		       "%s: %" PRIu64 " requests, %" PRIu64 " answers and cancelled, %" PRIu64
-		       " waiting",
-		       name, stats.counters[ACM_COUNTER_REQUESTS], ended, stats.waiting);
+	const char *name = invariants->topology->nodes[node].name;
+	uint64_t ended =
+		stats->counters[ACM_COUNTER_ANSWERS] + stats->counters[ACM_COUNTER_CANCELLED];
+	if (stats->counters[ACM_COUNTER_REQUESTS] != ended + stats->waiting)
+		sim_breach(&invariants->hook, "requests = answers + cancelled + waiting",
+			   "%s: %" PRIu64 " requests, %" PRIu64 " answers and cancelled, %" PRIu64
+			   " waiting",
+			   name, stats->counters[ACM_COUNTER_REQUESTS], ended, stats->waiting);
 	/* What a request waits for is not evicted. */
-	if (stats.memory > budget && !stats.waiting)
-		broken(invariants, "memory stays within the budget",
-		       "%s uses %" PRIu64 " bytes of %" PRIu64, name, stats.memory, budget);
+	if (stats->memory > budget && !stats->waiting)
+		sim_breach(&invariants->hook, "memory stays within the budget",
+			   "%s uses %" PRIu64 " bytes of %" PRIu64, name, stats->memory, budget);
 }
 
-void sim_invariants_fabric(struct sim_invariants *invariants)
+void sim_invariants_leaked(const struct sim_invariants *invariants, uint64_t bytes)
 {
-	struct sim_fabric_stats stats;
+	if (bytes)
+		sim_breach(&invariants->hook, "no memory is lost", "%" PRIu64 " bytes are", bytes);
+}
+
+void sim_invariants_fabric(const struct sim_invariants *invariants,
+			   const struct sim_fabric_stats *stats)
+{
 	uint64_t dropped = 0;
 
-	sim_fabric_stats(invariants->fabric, &stats);
 	for (int cause = 0; cause < SIM_DROP_COUNT; cause++)
-		dropped += stats.dropped[cause];
-	if (stats.copies != stats.delivered + dropped + stats.in_flight)
-		broken(invariants, "packets = delivered + dropped + in flight",
-		       "%" PRIu64 " copies, %" PRIu64 " delivered, %" PRIu64 " dropped, %" PRIu64
-		       " in flight",
-		       stats.copies, stats.delivered, dropped, stats.in_flight);
+		dropped += stats->dropped[cause];
+	if (stats->copies != stats->delivered + dropped + stats->in_flight)
+		sim_breach(&invariants->hook, "packets = delivered + dropped + in flight",
+			   "%" PRIu64 " copies, %" PRIu64 " delivered, %" PRIu64
+			   " dropped, %" PRIu64 " in flight",
+			   stats->copies, stats->delivered, dropped, stats->in_flight);
 }

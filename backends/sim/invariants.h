@@ -6,9 +6,8 @@
 #ifndef ACMITE_SIM_INVARIANTS_H
 #define ACMITE_SIM_INVARIANTS_H
 
-#include <acmite/trace.h>
+#include "breach.h"
 #include "fabric.h"
-#include "population.h"
 
 /* An address that came to a node, or left it, in the run. */
 struct sim_move {
@@ -18,34 +17,21 @@ struct sim_move {
 	uint64_t left; /* ACM_NEVER: it is there */
 };
 
-/* A look-up of a node that asks the SA, or the group. */
-struct sim_inquiry {
-	uint32_t node;
-	uint8_t of_sa;
-	struct acm_address address;
-};
-
 struct sim_invariants {
 	const struct sim_topology *topology;
-	struct sim_fabric *fabric;
 	struct sim_control *control;
-	/* Told of every breach. */
-	void (*broken)(void *context, const char *rule, const char *text);
-	void *context;
-	uint64_t *guids;  /* of hosts' ports, sorted, with ... */
-	uint32_t *owners; /* ... their nodes */
+	struct sim_breach_hook hook;
+	uint64_t *guids;             /* of hosts' ports, sorted, with ... */
+	struct sim_port_ref *owners; /* ... the ports */
 	uint32_t guid_count;
 	uint32_t move_count, move_room;
 	struct sim_move *moves;
-	uint32_t inquiry_count, inquiry_room;
-	struct sim_inquiry *inquiries; /* in flight: few */
-	bool lids_changed;             /* a path may lead to where a port was */
-	bool several_ways; /* requests that bypass the cache have inquiries of their own */
-	bool disturbed;    /* something happened that may slow down anybody */
 };
 
-/* 0 or -ENOMEM. Freed by sim_invariants_free() in any case. */
-int sim_invariants_init(struct sim_invariants *invariants, const struct sim_topology *topology);
+/* 0 or -ENOMEM. Freed by sim_invariants_free() in any case. `topology` and `control` (NULL: no
+ * question is asked that needs one) must outlive it. */
+int sim_invariants_init(struct sim_invariants *invariants, const struct sim_topology *topology,
+			struct sim_control *control, const struct sim_breach_hook *hook);
 void sim_invariants_free(struct sim_invariants *invariants);
 
 /* False: no memory. */
@@ -60,24 +46,35 @@ bool sim_invariants_holds(const struct sim_invariants *invariants, uint32_t node
 /* A node has ended: when it is there again it has the topology's addresses. */
 void sim_invariants_addresses_reset(struct sim_invariants *invariants, uint32_t node, uint64_t now);
 
-/* The node whose port has this GID, SIM_NONE. */
+/* The host's port that has this GID, and its node; SIM_NONE as node: there is none. */
+struct sim_port_ref sim_invariants_port_of(const struct sim_invariants *invariants,
+					   const struct acm_gid *gid);
 uint32_t sim_invariants_node_of(const struct sim_invariants *invariants, const struct acm_gid *gid);
+/* The port's entry for the default partition, 0: none. */
+uint16_t sim_default_pkey(const struct acm_port_facts *facts);
 /* Whether a path leads to the port of its GID as the fabric is now. */
 bool sim_invariants_leads(const struct sim_invariants *invariants, const struct acm_path *path);
 
-/* 2: a success names a port that holds the address, now or within `life` ns. `address` NULL: asked
- * by GID or LID. */
-void sim_invariants_success(struct sim_invariants *invariants, const struct acm_path *path,
-			    const struct acm_address *address, uint64_t life, uint64_t now);
-/* 4: one SA query and one multicast in flight for a destination. Fed with every node's trace. */
-void sim_invariants_trace(struct sim_invariants *invariants, uint32_t node,
-			  const struct acm_trace *trace);
-/* A node's engine is gone, and its inquiries. */
-void sim_invariants_forget(struct sim_invariants *invariants, uint32_t node);
+/* A request that succeeded. */
+struct sim_success {
+	uint32_t node; /* that asked */
+	const struct acm_path *path;
+	const struct acm_address *address; /* NULL: asked for by GID or LID */
+	uint64_t life;                     /* ns that the node may remember who held it */
+	bool of_group;    /* MTU and rate are the group's, which the ends carry, not the way */
+	bool routes_hold; /* LIDs, links and P_Keys are as they were when it learned them */
+};
+
+/* 2: a success names a port that holds the address, and a path to it that is so. */
+void sim_invariants_success(const struct sim_invariants *invariants,
+			    const struct sim_success *success, uint64_t now);
 /* 5 and 7, of a node. */
-void sim_invariants_resident(struct sim_invariants *invariants, const struct sim_resident *resident,
-			     uint64_t budget);
+void sim_invariants_engine(const struct sim_invariants *invariants, uint32_t node,
+			   const struct acm_engine_stats *stats, uint64_t budget);
+/* 5, when all engines are gone: bytes that they did not give back. */
+void sim_invariants_leaked(const struct sim_invariants *invariants, uint64_t bytes);
 /* 7, of the fabric. */
-void sim_invariants_fabric(struct sim_invariants *invariants);
+void sim_invariants_fabric(const struct sim_invariants *invariants,
+			   const struct sim_fabric_stats *stats);
 
 #endif

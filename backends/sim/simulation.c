@@ -10,8 +10,6 @@
 #include <time.h>
 
 /* Each is a failure of its own, never a hang. */
-/* Under ibsim only the tables tell: no change for so long. */
-#define SETTLE_TIME (500 * ACM_NSEC_PER_MSEC)
 #define EVENTS_MOST UINT64_C(200000000)
 #define TURNS_MOST  1000000u /* at one time */
 
@@ -104,12 +102,14 @@ static void tell_broken(void *context, const char *rule, const char *text)
 static void watch_resident(void *context, struct sim_resident *resident)
 {
 	struct simulation *simulation = context;
-	const struct acm_engine_config *config =
-		sim_scenario_config(simulation->scenario, sim_resident_node(resident));
+	uint32_t node = sim_resident_node(resident);
+	const struct acm_engine_config *config = sim_scenario_config(simulation->scenario, node);
+	struct acm_engine_stats stats;
 
-	sim_invariants_resident(&simulation->invariants, resident,
-				config->compat == ACM_COMPAT_IBACM ? UINT64_MAX
-								   : config->memory_budget);
+	acm_engine_stats(sim_resident_engine(resident), &stats);
+	sim_invariants_engine(&simulation->invariants, node, &stats,
+			      config->compat == ACM_COMPAT_IBACM ? UINT64_MAX
+								 : config->memory_budget);
 }
 
 /* ---- clocks ---- */
@@ -219,20 +219,15 @@ static void settle(struct simulation *simulation)
 		   sim_fabric_deadline(simulation->fabric) <= simulation->now)));
 }
 
-static void check_bound(struct simulation *simulation)
+/* What must hold after each event. */
+static void watch_all(struct simulation *simulation)
 {
-	struct sim_asked *asked;
+	struct sim_fabric_stats stats;
 
-	if (simulation_request_deadline(simulation) > simulation->now)
-		return;
-	asked = &simulation->asked[simulation->oldest];
-	asked->excused = true;
-	simulation->open--;
-	simulation_broken(simulation, "each request is answered within its bound",
-			  "%s was asked for %s and has not answered for %" PRIu64 " ms",
-			  simulation_node_name(simulation, asked->node),
-			  simulation_node_name(simulation, asked->target),
-			  (simulation->now - asked->time) / ACM_NSEC_PER_MSEC);
+	sim_fabric_stats(simulation->fabric, &stats);
+	sim_invariants_fabric(&simulation->invariants, &stats);
+	sim_ledger_check(&simulation->ledger, simulation->now);
+	simulation_heal(simulation);
 }
 
 static void begin(struct simulation *simulation)
@@ -241,8 +236,6 @@ static void begin(struct simulation *simulation)
 
 	simulation->begun = true;
 	simulation->origin = simulation->now;
-	simulation->invariants.disturbed =
-		scenario->cold; /* by the switches that do not know yet */
 	for (uint32_t i = 0; i < scenario->step_count; i++)
 		simulation_schedule(simulation, (struct sim_due){.time = simulation->now +
 									 scenario->steps[i].at,
@@ -252,27 +245,12 @@ static void begin(struct simulation *simulation)
 		simulation_draw_faults(simulation);
 }
 
-/* Groups have their members before the switches know of them: times count from when they do. */
-static bool is_settled(struct simulation *simulation)
-{
-	const struct sim_tables *tables;
-
-	if (simulation->options->control == SIM_UNDER_BUILTIN)
-		return sim_subnet_deadline(sim_builtin_subnet(simulation->control)) == ACM_NEVER;
-	tables = simulation->control->ops->tables(simulation->control);
-	if (tables->generation != simulation->tables_seen) {
-		simulation->tables_seen = tables->generation;
-		simulation->settles_at = simulation->now + SETTLE_TIME;
-	}
-	return simulation->now >= simulation->settles_at;
-}
-
 static void check_ready(struct simulation *simulation)
 {
 	const struct sim_resident *first = NULL;
 	uint32_t unready = sim_population_unready(simulation->population, NULL);
 
-	if (!unready && is_settled(simulation)) {
+	if (!unready && simulation_is_settled(simulation)) {
 		begin(simulation);
 		return;
 	}
@@ -293,7 +271,7 @@ static bool go_on(struct simulation *simulation)
 		check_ready(simulation);
 	if (!simulation->begun || simulation->error)
 		return false;
-	if (simulation->due_count || (simulation->open && !simulation->in_finally))
+	if (simulation->due_count || (simulation->ledger.open && !simulation->in_finally))
 		return false;
 	if (!simulation->in_finally && !simulation->scenario->has_finally)
 		return true;
@@ -318,7 +296,7 @@ static uint64_t next_time(struct simulation *simulation)
 				 sim_population_deadline(simulation->population));
 
 	next = earliest(next, sim_fabric_faults_deadline(&simulation->fabric_faults));
-	next = earliest(next, simulation_request_deadline(simulation));
+	next = earliest(next, sim_ledger_deadline(&simulation->ledger));
 	if (simulation->due_count)
 		next = earliest(next, simulation->due[simulation->due_count - 1].time);
 	if (!simulation->begun) {
@@ -340,8 +318,10 @@ static uint64_t next_time(struct simulation *simulation)
 
 static void run(struct simulation *simulation)
 {
-	if (simulation->scenario->cold)
-		begin(simulation); /* before anything happens */
+	if (simulation->scenario->cold) { /* before anything happens */
+		sim_disturbances_begin_all(&simulation->disturbances);
+		begin(simulation);
+	}
 	while (!simulation->error) {
 		uint64_t next;
 
@@ -350,8 +330,7 @@ static void run(struct simulation *simulation)
 			settle(simulation);
 		if (simulation->error)
 			break;
-		sim_invariants_fabric(&simulation->invariants);
-		check_bound(simulation);
+		watch_all(simulation);
 		if (go_on(simulation))
 			break;
 		next = next_time(simulation);
@@ -382,32 +361,20 @@ static int add_hosts(struct simulation *simulation)
 	return 0;
 }
 
-/* What a node's options imply: two phases of all tries, and the search for a source. */
-static void set_bounds(struct simulation *simulation)
+static int watch_rules(struct simulation *simulation)
 {
 	const struct sim_topology *topology = simulation->topology;
-	struct acm_port_facts facts;
-	uint32_t addresses = topology->host_count;
+	const struct sim_breach_hook hook = {.told = tell_broken, .context = simulation};
+	int error =
+		sim_invariants_init(&simulation->invariants, topology, simulation->control, &hook);
 
-	for (uint32_t node = topology->switch_count; node < topology->node_count; node++)
-		addresses += topology->nodes[node].address_count;
-	for (uint32_t node = topology->switch_count; node < topology->node_count; node++) {
-		const struct acm_engine_config *config =
-			sim_scenario_config(simulation->scenario, node);
-		struct sim_port_ref port = {.node = node, .port = 1};
-		uint64_t *bound;
-
-		if (simulation->control->ops->port_facts(simulation->control, port, &facts))
-			continue;
-		bound = &simulation->hosts[node].bound;
-		*bound = 2 * (config->retries + 1) *
-				 (config->timeout +
-				  (UINT64_C(4096) << (facts.subnet_timeout & 31))) +
-			 ACM_NSEC_PER_SEC + simulation->allowance;
-		/* There a request may have to wait for all that are asked for. */
-		if (config->compat == ACM_COMPAT_IBACM)
-			*bound *= addresses;
-	}
+	if (!error)
+		error = sim_ledger_init(&simulation->ledger, topology, &hook);
+	if (!error)
+		error = sim_inquiries_init(&simulation->inquiries, topology, &hook);
+	if (!error)
+		error = sim_disturbances_init(&simulation->disturbances, topology, &hook);
+	return error;
 }
 
 static int set_up(struct simulation *simulation, char *why, size_t size)
@@ -421,20 +388,17 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 		calloc(simulation->scenario->step_count + 1, sizeof(*simulation->progress));
 	if (!simulation->hosts || !simulation->progress)
 		return -ENOMEM;
-	error = sim_invariants_init(&simulation->invariants, topology);
-	if (!error)
-		error = sim_fabric_faults_init(&simulation->fabric_faults, topology,
-					       simulation->options->seed);
+	error = sim_fabric_faults_init(&simulation->fabric_faults, topology,
+				       simulation->options->seed);
 	if (error)
 		return error;
 	error = simulation_make_fabric(simulation, why, size);
 	if (error)
 		return error;
-	simulation->invariants.fabric = simulation->fabric;
-	simulation->invariants.control = simulation->control;
-	simulation->invariants.broken = tell_broken;
-	simulation->invariants.context = simulation;
-	error = sim_population_create(topology, simulation->fabric, &simulation->population);
+	error = watch_rules(simulation);
+	if (!error)
+		error = sim_population_create(topology, simulation->fabric,
+					      &simulation->population);
 	if (error)
 		return error;
 	sim_population_watch(simulation->population, watch_resident, simulation);
@@ -442,7 +406,7 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 		simulation->now = real_time();
 	simulation->start = simulation->now;
 	error = add_hosts(simulation);
-	set_bounds(simulation);
+	simulation_set_bounds(simulation);
 	return error;
 }
 
@@ -463,9 +427,8 @@ static void end_nodes(struct simulation *simulation)
 			simulation->result->counters[i] += engine.counters[i];
 		sim_population_remove(resident);
 	}
-	if (sim_population_leaked(simulation->population))
-		simulation_broken(simulation, "no memory is lost", "%" PRIu64 " bytes are",
-				  sim_population_leaked(simulation->population));
+	sim_invariants_leaked(&simulation->invariants,
+			      sim_population_leaked(simulation->population));
 	simulation_note_sightings(simulation);
 	simulation->result->fabric_time = simulation->now - simulation->start;
 }
@@ -478,11 +441,13 @@ static void tear_down(struct simulation *simulation)
 		sim_fabric_destroy(simulation->fabric);
 	sim_fabric_faults_free(&simulation->fabric_faults);
 	sim_invariants_free(&simulation->invariants);
+	sim_inquiries_free(&simulation->inquiries);
+	sim_disturbances_free(&simulation->disturbances);
+	sim_ledger_free(&simulation->ledger);
 	for (uint32_t i = 0; i < simulation->drawn_count; i++)
 		sim_fault_plan_free(&simulation->drawn[i]);
 	free(simulation->drawn);
 	free(simulation->due);
-	free(simulation->asked);
 	free(simulation->searches);
 	free(simulation->deferred);
 	free(simulation->targets);

@@ -82,7 +82,7 @@ void simulation_ask_drawn(struct simulation *simulation, uint32_t drawn)
 	const struct sim_topology *topology = simulation->topology;
 	uint32_t from = drawn % topology->host_count;
 	uint32_t to = drawn / topology->host_count % topology->host_count;
-	uint32_t request = simulation->asked_count;
+	uint32_t request = simulation->ledger.count;
 
 	if (simulation_ask_pair(simulation, topology->switch_count + from,
 				topology->switch_count + to) &&

@@ -11,9 +11,8 @@
 #define TRACES_NEEDED                                                                              \
 	(TRACE_BIT(ACM_TRACE_SA_QUERY) | TRACE_BIT(ACM_TRACE_MULTICAST) |                          \
 	 TRACE_BIT(ACM_TRACE_ADDRESS) | TRACE_BIT(ACM_TRACE_ROUTE) |                               \
-	 TRACE_BIT(ACM_TRACE_SA_STATUS) | TRACE_BIT(ACM_TRACE_FAILED) |                            \
-	 TRACE_BIT(ACM_TRACE_PORT) | TRACE_BIT(ACM_TRACE_ENDPOINT) | TRACE_BIT(ACM_TRACE_JOIN) |   \
-	 TRACE_BIT(ACM_TRACE_JOINED) | TRACE_BIT(ACM_TRACE_LEARNED))
+	 TRACE_BIT(ACM_TRACE_SA_STATUS) | TRACE_BIT(ACM_TRACE_SA_WITHDRAWN) |                      \
+	 TRACE_BIT(ACM_TRACE_FAILED) | TRACE_BIT(ACM_TRACE_LEARNED))
 
 static const struct acm_driver_hooks *hooks_of(struct sim_host *host,
 					       struct acm_driver_hooks *hooks)
@@ -49,10 +48,9 @@ static void stop(struct simulation *simulation, uint32_t node)
 
 	if (!resident)
 		return;
-	simulation->hosts[node].ever_stopped = true;
 	sim_population_remove(resident);
 	simulation_deliver_deferred(simulation, node); /* to nobody */
-	sim_invariants_forget(&simulation->invariants, node);
+	sim_inquiries_forget(&simulation->inquiries, node);
 	simulation_excuse(simulation, node);
 }
 
@@ -116,7 +114,6 @@ static void on_node(struct simulation *simulation, const struct sim_fault_plan *
 		start(simulation, node);
 		break;
 	case SIM_FAULT_PAUSE:
-		simulation->hosts[node].ever_stopped = true;
 		if (resident)
 			sim_resident_pause(resident);
 		simulation_excuse(simulation, node);
@@ -127,7 +124,6 @@ static void on_node(struct simulation *simulation, const struct sim_fault_plan *
 		simulation_deliver_deferred(simulation, node);
 		break;
 	case SIM_FAULT_RELOAD:
-		sim_invariants_forget(&simulation->invariants, node);
 		if (resident)
 			simulation->error = sim_resident_step(resident, &reload);
 		break;
@@ -177,13 +173,11 @@ void simulation_apply(struct simulation *simulation, const struct sim_fault_plan
 {
 	char why[SIM_CAME_SIZE - 64];
 
+	sim_disturbances_begin(&simulation->disturbances, plan, simulation->now);
 	if (sim_fault_is_of_nodes(plan->kind)) {
 		for (uint32_t i = 0; i < plan->nodes.count && !simulation->error; i++)
 			on_node(simulation, plan, plan->nodes.nodes[i]);
 	} else {
-		simulation->invariants.disturbed = true;
-		simulation->invariants.lids_changed |=
-			plan->lids_reassigned || plan->kind == SIM_FAULT_LID_CHANGE;
 		take_error(simulation,
 			   sim_fabric_faults_apply(&simulation->fabric_faults, plan,
 						   simulation->now, why, sizeof(why)),
@@ -200,6 +194,7 @@ void simulation_undo(struct simulation *simulation, const struct sim_fault_plan 
 {
 	char why[SIM_CAME_SIZE - 64];
 
+	sim_disturbances_end(&simulation->disturbances, plan, simulation->now);
 	if (sim_fault_is_of_nodes(plan->kind))
 		undo_on_nodes(simulation, plan);
 	else

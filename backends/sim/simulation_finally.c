@@ -12,16 +12,6 @@
 /* Between a round and the next, for pairs that did not hold. */
 #define PAUSE (100 * ACM_NSEC_PER_MSEC)
 
-/* The node's membership in the default partition: 0: none. */
-static uint16_t default_pkey(const struct acm_port_facts *facts)
-{
-	for (uint16_t i = 0; i < facts->pkey_count; i++) {
-		if ((facts->pkeys[i] & 0x7fff) == 0x7fff)
-			return facts->pkeys[i];
-	}
-	return 0;
-}
-
 /* Marks all that links which are up join with the subnet manager. */
 static bool mark_connected(const struct simulation *simulation, bool *connected)
 {
@@ -61,7 +51,7 @@ static uint16_t is_there(struct simulation *simulation, uint32_t node)
 	    simulation->control->ops->port_facts(simulation->control, port, &facts))
 		return 0;
 	/* One that is coming up may have no table yet. */
-	return facts.state == ACM_PORT_ACTIVE ? default_pkey(&facts) : ACM_PKEY_DEFAULT;
+	return facts.state == ACM_PORT_ACTIVE ? sim_default_pkey(&facts) : ACM_PKEY_DEFAULT;
 }
 
 /* The first of a node's addresses that it has not given up; NULL: none. */

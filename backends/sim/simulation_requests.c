@@ -3,11 +3,17 @@
 #include "simulation_state.h"
 
 #include <acmite/wire.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 /* The local client's way to the engine and back costs no fabric time. */
 #define BOUND_SLACK ACM_NSEC_PER_MSEC
+
+/* Rule 3: an answer that needs no retry takes this long at most, and this much longer for each
+ * other thing that the node is busy with: a multicast request that nobody answers yet. */
+#define PROMPT_TIME (10 * ACM_NSEC_PER_MSEC)
+#define AHEAD_TIME  (2 * ACM_NSEC_PER_MSEC)
 
 /* ---- asking ---- */
 
@@ -69,17 +75,12 @@ static bool deliver(struct simulation *simulation, struct sim_resident *resident
 /* What a node was asked before or while it was paused is to be answered now. */
 static void expect_again(struct simulation *simulation, uint32_t node)
 {
-	for (uint32_t i = simulation->asked_count; i-- > 0;) {
-		struct sim_asked *asked = &simulation->asked[i];
+	uint64_t due = simulation->now + simulation->hosts[node].bound + BOUND_SLACK;
+	struct sim_asked *asked;
+	uint32_t id = 1;
 
-		if (asked->node != node || asked->answered || !asked->excused)
-			continue;
-		asked->excused = false;
-		asked->due = simulation->now + simulation->hosts[node].bound + BOUND_SLACK;
-		simulation->open++;
-		if (i < simulation->oldest)
-			simulation->oldest = i;
-	}
+	while ((asked = sim_ledger_next(&simulation->ledger, node, &id)))
+		sim_ledger_expect(&simulation->ledger, asked, due);
 }
 
 void simulation_deliver_deferred(struct simulation *simulation, uint32_t node)
@@ -95,7 +96,7 @@ void simulation_deliver_deferred(struct simulation *simulation, uint32_t node)
 		if (deferred.node != node)
 			simulation->deferred[kept++] = deferred;
 		else if (resident && !simulation->error &&
-			 !simulation->asked[deferred.request.id - 1].answered)
+			 !sim_ledger_at(&simulation->ledger, deferred.request.id)->answered)
 			deliver(simulation, resident, &deferred.request);
 	}
 	simulation->deferred_count = kept;
@@ -108,21 +109,27 @@ static bool ask(struct simulation *simulation, const struct acm_request *request
 	struct sim_resident *resident =
 		sim_population_resident(simulation->population, asked->node);
 	struct acm_request numbered = *request;
-	uint32_t place = simulation->asked_count;
+	struct sim_asked entry = *asked;
+	struct sim_fabric_stats stats;
 
-	if (!simulation_grow(simulation, &simulation->asked, place, &simulation->asked_room,
-			     sizeof(*asked)))
+	sim_fabric_stats(simulation->fabric, &stats);
+	entry.time = simulation->now;
+	entry.joined = sim_inquiries_oldest(&simulation->inquiries, asked->node, asked->address);
+	if (entry.joined > entry.time)
+		entry.joined = entry.time;
+	entry.due = simulation->now + simulation->hosts[asked->node].bound + BOUND_SLACK;
+	entry.overruns = stats.dropped[SIM_DROP_NO_BUFFER];
+	entry.ahead = simulation->ledger.open_of[asked->node] +
+		      sim_inquiries_count(&simulation->inquiries, asked->node);
+	entry.by_sa = request->query_sa;
+	entry.excused = sim_resident_is_paused(resident);
+	numbered.id = sim_ledger_enter(&simulation->ledger, &entry);
+	if (!numbered.id) {
+		simulation->error = -ENOMEM;
 		return false;
-	simulation->asked[place] = *asked;
-	simulation->asked[place].time = simulation->now;
-	simulation->asked[place].due =
-		simulation->now + simulation->hosts[asked->node].bound + BOUND_SLACK;
-	simulation->asked[place].excused = sim_resident_is_paused(resident);
-	simulation->asked_count++;
-	simulation->open += !simulation->asked[place].excused;
+	}
 	simulation->result->requests++;
-	numbered.id = place + 1;
-	numbered.tid = place + 1;
+	numbered.tid = numbered.id;
 	numbered.opcode = ACM_OPCODE_RESOLVE;
 	return deliver(simulation, resident, &numbered);
 }
@@ -137,7 +144,7 @@ static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node,
 				      .has_source = resolve->has_source,
 				      .source = resolve->source,
 				      .destination = resolve->address};
-	uint32_t first = simulation->asked_count;
+	uint32_t first = simulation->ledger.count;
 
 	if (!sim_population_resident(simulation->population, node)) {
 		simulation->progress[step].outstanding--;
@@ -155,7 +162,6 @@ static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node,
 				? &resolve->address
 				: simulation_address_of(&simulation->topology->nodes[target],
 							types[resolve->by]);
-	simulation->invariants.several_ways |= resolve->query_sa;
 	if (ask(simulation, &request, &asked) && resolve->cancel_after != ACM_NEVER)
 		simulation_schedule(simulation, (struct sim_due){.time = simulation->now +
 									 resolve->cancel_after,
@@ -215,12 +221,6 @@ bool simulation_ask_target(struct simulation *simulation, uint32_t node, uint32_
 							   .address = &sought->address});
 }
 
-static void close_request(struct simulation *simulation, struct sim_asked *asked)
-{
-	if (!asked->answered && !asked->excused)
-		simulation->open--;
-}
-
 static void step_loses_one(struct simulation *simulation, uint32_t step)
 {
 	if (step != SIM_STEP_NONE && !--simulation->progress[step].outstanding)
@@ -229,7 +229,7 @@ static void step_loses_one(struct simulation *simulation, uint32_t step)
 
 void simulation_cancel(struct simulation *simulation, uint32_t request)
 {
-	struct sim_asked *asked = &simulation->asked[request];
+	struct sim_asked *asked = sim_ledger_at(&simulation->ledger, request + 1);
 	struct sim_resident *resident =
 		sim_population_resident(simulation->population, asked->node);
 	struct acm_event event = {
@@ -237,8 +237,7 @@ void simulation_cancel(struct simulation *simulation, uint32_t request)
 
 	if (asked->answered || !resident)
 		return;
-	close_request(simulation, asked);
-	asked->answered = true; /* any answer from now on is one too many */
+	sim_ledger_cancel(&simulation->ledger, asked);
 	simulation->error = sim_resident_step(resident, &event);
 	step_loses_one(simulation, asked->step);
 }
@@ -246,57 +245,68 @@ void simulation_cancel(struct simulation *simulation, uint32_t request)
 void simulation_excuse(struct simulation *simulation, uint32_t node)
 {
 	bool gone = !sim_population_resident(simulation->population, node);
+	struct sim_asked *asked;
+	uint32_t id = 1;
 
 	if (gone)
 		sim_invariants_addresses_reset(&simulation->invariants, node, simulation->now);
-	for (uint32_t i = 0; i < simulation->asked_count; i++) {
-		struct sim_asked *asked = &simulation->asked[i];
-
-		if (asked->node != node || asked->answered)
-			continue;
-		close_request(simulation, asked);
-		asked->excused = true;
+	while ((asked = sim_ledger_next(&simulation->ledger, node, &id))) {
+		sim_ledger_excuse(&simulation->ledger, asked);
 		if (gone) {
-			asked->answered = true;
+			sim_ledger_cancel(&simulation->ledger, asked);
 			step_loses_one(simulation, asked->step);
 		}
 	}
 }
 
-uint64_t simulation_request_deadline(struct simulation *simulation)
-{
-	while (simulation->oldest < simulation->asked_count &&
-	       (simulation->asked[simulation->oldest].answered ||
-		simulation->asked[simulation->oldest].excused))
-		simulation->oldest++;
-	if (simulation->oldest == simulation->asked_count)
-		return ACM_NEVER;
-	return simulation->asked[simulation->oldest].due;
-}
-
 /* ---- answers ---- */
 
-/* 3: nothing happened to anybody but nodes that are asked for by others only, and no packet was
- * lost. */
-static void check_promptness(struct simulation *simulation, const struct sim_asked *asked)
+/* Whether both are members of the default partition, and one of them a full one. */
+static bool share_partition(struct simulation *simulation, uint32_t node, uint32_t target)
+{
+	struct acm_port_facts own, other;
+	uint16_t pkey, other_pkey;
+
+	if (!facts_of(simulation, node, &own) || !facts_of(simulation, target, &other))
+		return false;
+	pkey = sim_default_pkey(&own);
+	other_pkey = sim_default_pkey(&other);
+	return pkey && other_pkey && ((pkey | other_pkey) & ACM_PKEY_FULL);
+}
+
+/* Rule 3 holds where the target answers, the packets arrive, and neither decides as ibacm. */
+static bool is_answered_at_once(struct simulation *simulation, const struct sim_asked *asked)
 {
 	const struct acm_engine_config *config =
 		sim_scenario_config(simulation->scenario, asked->node);
-	uint64_t took = simulation->now - asked->time;
 	struct sim_fabric_stats stats;
 
-	if (simulation->invariants.disturbed || asked->target == SIM_NONE ||
-	    (asked->target == asked->node && !config->loopback) || /* nobody answers it */
-	    config->compat == ACM_COMPAT_IBACM || took <= config->timeout + simulation->allowance ||
-	    simulation->hosts[asked->node].ever_stopped ||
-	    simulation->hosts[asked->target].ever_stopped)
-		return;
+	if (asked->excused || asked->target == SIM_NONE || config->compat == ACM_COMPAT_IBACM ||
+	    sim_scenario_config(simulation->scenario, asked->target)->compat == ACM_COMPAT_IBACM ||
+	    (asked->target == asked->node && !config->loopback) ||
+	    !share_partition(simulation, asked->node, asked->target))
+		return false;
 	sim_fabric_stats(simulation->fabric, &stats);
-	if (!stats.dropped[SIM_DROP_NO_BUFFER])
-		simulation_broken(simulation, "no request waits on an unrelated destination",
-				  "%s waited %.3f ms for %s, to which nothing happened",
-				  simulation_node_name(simulation, asked->node), (double)took / 1e6,
-				  simulation_node_name(simulation, asked->target));
+	return stats.dropped[SIM_DROP_NO_BUFFER] == asked->overruns;
+}
+
+static void check_promptness(struct simulation *simulation, const struct sim_asked *asked)
+{
+	uint64_t patience = simulation->hosts[asked->node].patience.first;
+	struct sim_wait wait = {.node = asked->node,
+				.target = asked->target,
+				.asked = asked->time,
+				.joined = asked->joined,
+				.answered = simulation->now,
+				.allowed = PROMPT_TIME};
+
+	if (simulation->options->control == SIM_UNDER_IBSIM) /* a busy machine costs retries */
+		patience = sim_scenario_config(simulation->scenario, asked->node)->timeout;
+	if (patience > wait.allowed)
+		wait.allowed = patience;
+	wait.allowed += asked->ahead * AHEAD_TIME + simulation->allowance;
+	if (simulation->now - asked->time > wait.allowed && is_answered_at_once(simulation, asked))
+		sim_disturbances_check_wait(&simulation->disturbances, &wait);
 }
 
 static void check_truth(struct simulation *simulation, const struct sim_asked *asked,
@@ -304,29 +314,29 @@ static void check_truth(struct simulation *simulation, const struct sim_asked *a
 {
 	const struct acm_engine_config *config =
 		sim_scenario_config(simulation->scenario, asked->node);
+	uint64_t life = config->address_life > config->route_life ? config->address_life
+								  : config->route_life;
+	struct sim_success success = {.node = asked->node,
+				      .path = &reply->path,
+				      .address = asked->address,
+				      .life = config->address_life,
+				      .of_group = config->route_protocol == ACM_ROUTE_ACM &&
+						  asked->address && !asked->by_sa,
+				      .routes_hold = sim_disturbances_routes_hold(
+					      &simulation->disturbances, life, simulation->now)};
 
-	sim_invariants_success(&simulation->invariants, &reply->path, asked->address,
-			       config->address_life, simulation->now);
+	sim_invariants_success(&simulation->invariants, &success, simulation->now);
 }
 
 void simulation_reply(void *context, const struct acm_reply *reply)
 {
 	struct sim_host *host = context;
 	struct simulation *simulation = host->simulation;
-	struct sim_asked *asked;
+	struct sim_asked *asked =
+		sim_ledger_answer(&simulation->ledger, host->node, reply->id, simulation->now);
 
-	if (!reply->id || reply->id > simulation->asked_count ||
-	    simulation->asked[reply->id - 1].node != host->node ||
-	    simulation->asked[reply->id - 1].answered) {
-		simulation_broken(simulation, "each request gets exactly one answer",
-				  "%s answered request %" PRIu64
-				  " once more, or after it was cancelled",
-				  simulation_node_name(simulation, host->node), reply->id);
+	if (!asked)
 		return;
-	}
-	asked = &simulation->asked[reply->id - 1];
-	close_request(simulation, asked);
-	asked->answered = true;
 	if (reply->status == ACM_STATUS_OK)
 		check_truth(simulation, asked, reply);
 	check_promptness(simulation, asked);
@@ -404,10 +414,7 @@ void simulation_trace(void *context, const struct acm_trace *trace)
 	struct sim_host *host = context;
 	struct simulation *simulation = host->simulation;
 
-	/* The reference daemon asks on when it has heard the answer, and ends that without a word.
-	 */
-	if (sim_scenario_config(simulation->scenario, host->node)->compat != ACM_COMPAT_IBACM)
-		sim_invariants_trace(&simulation->invariants, host->node, trace);
+	sim_inquiries_trace(&simulation->inquiries, host->node, trace, &host->patience);
 	if (trace->type == ACM_TRACE_SA_QUERY || trace->type == ACM_TRACE_MULTICAST)
 		count_for_steps(simulation, host->node, trace);
 	if (simulation->options->trace || simulation->options->hash)

@@ -4,9 +4,12 @@
 #define ACMITE_SIM_SIMULATION_STATE_H
 
 #include "builtin_control.h"
+#include "disturbances.h"
 #include "fabric_faults.h"
+#include "inquiries.h"
 #include "invariants.h"
 #include "population.h"
+#include "request_ledger.h"
 #include "simulation.h"
 
 struct simulation;
@@ -15,27 +18,15 @@ struct simulation;
 struct sim_host {
 	struct simulation *simulation;
 	uint32_t node;
-	bool ever_stopped; /* or paused */
-	uint64_t bound;    /* ns in which it answers each request */
+	uint64_t bound;               /* ns in which it answers each request */
+	struct sim_patience patience; /* of its tries */
+	uint32_t groups;              /* that it was in when the run began */
 };
 
 #define SIM_STEP_NONE UINT32_MAX
 /* In which the fabric becomes ready, or another subnet manager takes over: else a rule is broken.
  */
 #define SIM_READY_MOST (120 * ACM_NSEC_PER_SEC)
-
-/* A request to a node. Its id is its place, from 1. */
-struct sim_asked {
-	uint32_t step; /* SIM_STEP_NONE: of finally, or drawn */
-	uint32_t node;
-	uint32_t target;                   /* node, SIM_NONE: an address */
-	uint32_t sought;                   /* of finally: index of its targets; SIM_NONE */
-	const struct acm_address *address; /* NULL: it is asked for by GID or LID */
-	uint64_t time;
-	uint64_t due; /* when it must be answered at the latest */
-	bool answered;
-	bool excused; /* its client is gone, or its node was stopped or paused */
-};
 
 /* What all nodes are to find in the end. */
 struct sim_target {
@@ -102,10 +93,10 @@ struct simulation {
 	struct sim_due *due;
 	uint32_t due_count, due_room;
 	uint64_t due_sequence;
-	struct sim_asked *asked;
-	uint32_t asked_count, asked_room;
-	uint32_t oldest;               /* all before it are answered or excused */
-	uint32_t open;                 /* neither answered nor excused */
+	struct sim_ledger ledger;
+	struct sim_inquiries inquiries;
+	struct sim_disturbances disturbances;
+	bool groups_noted;             /* of each host: from when all are ready */
 	struct sim_progress *progress; /* by step */
 	struct sim_source_search *searches;
 	uint32_t search_count, search_room;
@@ -171,8 +162,15 @@ void simulation_deliver_deferred(struct simulation *simulation, uint32_t node);
 void simulation_excuse(struct simulation *simulation, uint32_t node);
 void simulation_reply(void *context, const struct acm_reply *reply);
 void simulation_trace(void *context, const struct acm_trace *trace);
-/* When the oldest request must be answered at the latest. */
-uint64_t simulation_request_deadline(struct simulation *simulation);
+
+/* simulation_bounds.c */
+void simulation_set_bounds(struct simulation *simulation);
+
+/* simulation_health.c */
+/* Whether the switches know of all members. */
+bool simulation_is_settled(struct simulation *simulation);
+/* Looks after the nodes to which something has happened. */
+void simulation_heal(struct simulation *simulation);
 
 /* simulation_verdicts.c */
 void simulation_judge_answer(struct simulation *simulation, const struct sim_asked *asked,

@@ -20,6 +20,7 @@ enum acm_trace_type {
 	ACM_TRACE_SA_QUERY,     /* path asked for: destination, try number in `value` */
 	ACM_TRACE_ROUTE,        /* path known: destination, LID */
 	ACM_TRACE_SA_STATUS,    /* SA said no: MAD status in `value` */
+	ACM_TRACE_SA_WITHDRAWN, /* an SA query is given up before its end: destination */
 	ACM_TRACE_FAILED,       /* a destination: status */
 	ACM_TRACE_PORT,         /* state in `value`, LID */
 	ACM_TRACE_ENDPOINT,     /* opened (value 1), closed (0), failed (-errno in status) */
@@ -44,6 +45,7 @@ struct acm_trace {
 	uint64_t request;
 	uint32_t endpoint;
 	uint32_t port;
+	bool bypass; /* of a look-up that bypasses the cache, and asks whatever others ask */
 	enum acm_status status;
 	uint16_t lid;
 	uint16_t pkey;

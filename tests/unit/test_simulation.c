@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "invariants.h"
 #include "simulation.h"
 
 #define HEAD                                                                                       \
@@ -139,95 +138,6 @@ static void a_seed_names_a_run_to_the_byte(void **state)
 	sim_scenario_free(scenario);
 }
 
-/* ---- the checkers find what is planted ---- */
-
-struct breaches {
-	uint32_t count;
-	char rule[128];
-};
-
-static void note(void *context, const char *rule, const char *text)
-{
-	struct breaches *breaches = context;
-
-	(void)text;
-	breaches->count++;
-	snprintf(breaches->rule, sizeof(breaches->rule), "%s", rule);
-}
-
-static struct acm_gid gid_of(uint64_t guid)
-{
-	struct acm_gid gid = {.raw = {0xfe, 0x80}};
-
-	for (int i = 0; i < 8; i++)
-		gid.raw[15 - i] = (uint8_t)(guid >> 8 * i);
-	return gid;
-}
-
-static void a_path_to_whom_does_not_hold_the_address_is_a_breach(void **state)
-{
-	struct sim_scenario *scenario = parse(HEAD "  - resolve: { on: node1, to: node2 }\n");
-	const struct sim_topology *topology = scenario->topology;
-	uint32_t node1 = sim_topology_find(topology, "node1");
-	uint32_t node2 = sim_topology_find(topology, "node2");
-	const struct acm_address *name = &topology->nodes[node1].addresses[0];
-	struct sim_invariants invariants = {.broken = note, .lids_changed = true};
-	struct breaches breaches = {0};
-	struct acm_path path = {.dgid = gid_of(topology->nodes[node1].ports[1].guid)};
-
-	(void)state;
-	invariants.context = &breaches;
-	assert_int_equal(sim_invariants_init(&invariants, topology), 0);
-	sim_invariants_success(&invariants, &path, name, ACM_NEVER, 0);
-	assert_int_equal(breaches.count, 0);
-	path.dgid = gid_of(topology->nodes[node2].ports[1].guid);
-	sim_invariants_success(&invariants, &path, name, ACM_NEVER, 0);
-	assert_int_equal(breaches.count, 1);
-	/* It comes to that node, leaves it, and is forgotten after its life only. */
-	assert_true(sim_invariants_address_came(&invariants, node2, name, 10));
-	sim_invariants_success(&invariants, &path, name, 100, 20);
-	assert_true(sim_invariants_address_left(&invariants, node2, name, 30));
-	sim_invariants_success(&invariants, &path, name, 100, 130);
-	assert_int_equal(breaches.count, 1);
-	sim_invariants_success(&invariants, &path, name, 100, 131);
-	assert_int_equal(breaches.count, 2);
-	path.dgid = gid_of(42);
-	sim_invariants_success(&invariants, &path, name, 100, 131);
-	assert_int_equal(breaches.count, 3);
-	sim_invariants_free(&invariants);
-	sim_scenario_free(scenario);
-}
-
-static void two_inquiries_at_a_time_are_a_breach(void **state)
-{
-	struct sim_scenario *scenario = parse(HEAD "  - resolve: { on: node1, to: node2 }\n");
-	struct sim_invariants invariants = {.broken = note};
-	struct breaches breaches = {0};
-	uint32_t node = sim_topology_find(scenario->topology, "node1");
-	struct acm_trace trace = {.type = ACM_TRACE_SA_QUERY,
-				  .value = 1,
-				  .destination = scenario->topology->nodes[node].addresses[0]};
-
-	(void)state;
-	invariants.context = &breaches;
-	assert_int_equal(sim_invariants_init(&invariants, scenario->topology), 0);
-	sim_invariants_trace(&invariants, node, &trace);
-	trace.value = 2; /* a retry */
-	sim_invariants_trace(&invariants, node, &trace);
-	trace.type = ACM_TRACE_ROUTE;
-	sim_invariants_trace(&invariants, node, &trace);
-	trace.type = ACM_TRACE_SA_QUERY;
-	trace.value = 1;
-	sim_invariants_trace(&invariants, node, &trace);
-	sim_invariants_trace(&invariants, node + 1, &trace);
-	assert_int_equal(breaches.count, 0);
-	sim_invariants_trace(&invariants, node, &trace);
-	assert_int_equal(breaches.count, 1);
-	assert_string_equal(breaches.rule, "one inquiry in flight for a destination");
-	sim_invariants_free(&invariants);
-	sim_scenario_free(scenario);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -235,8 +145,6 @@ int main(void)
 		cmocka_unit_test(a_count_that_is_wrong_fails),
 		cmocka_unit_test(a_node_that_stays_stopped_is_not_waited_for),
 		cmocka_unit_test(a_seed_names_a_run_to_the_byte),
-		cmocka_unit_test(a_path_to_whom_does_not_hold_the_address_is_a_breach),
-		cmocka_unit_test(two_inquiries_at_a_time_are_a_breach),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* How the nodes are, as far as it can be seen from outside: for the rules that need them well. */
+#include "simulation_state.h"
+
+#include <acmite/sa.h>
+
+/* Under ibsim only the tables tell: no change for so long. */
+#define SETTLE_TIME (500 * ACM_NSEC_PER_MSEC)
+
+/* Groups have their members before the switches know of them. */
+bool simulation_is_settled(struct simulation *simulation)
+{
+	const struct sim_tables *tables;
+
+	if (simulation->options->control == SIM_UNDER_BUILTIN)
+		return sim_subnet_deadline(sim_builtin_subnet(simulation->fabric_faults.control)) ==
+		       ACM_NEVER;
+	tables = simulation->control->ops->tables(simulation->control);
+	if (tables->generation != simulation->tables_seen) {
+		simulation->tables_seen = tables->generation;
+		simulation->settles_at = simulation->now + SETTLE_TIME;
+	}
+	return simulation->now >= simulation->settles_at;
+}
+
+/* ACM groups that the subnet's manager has the node in; under ibsim nobody but a tool can tell. */
+static uint32_t groups_of(const struct simulation *simulation, uint32_t node)
+{
+	const struct sim_subnet *subnet;
+	uint32_t count = 0;
+
+	if (simulation->options->control != SIM_UNDER_BUILTIN)
+		return 0;
+	subnet = sim_builtin_subnet(simulation->fabric_faults.control);
+	for (uint32_t i = 0; i < sim_subnet_group_count(subnet); i++) {
+		struct sim_group *group = sim_subnet_group(subnet, i);
+		struct sim_port_ref ref = {.node = node, .port = 1};
+		uint8_t rate, mtu;
+
+		count += acm_group_parse(&group->record.mgid, group->record.pkey, &rate, &mtu) &&
+			 sim_group_find_member(group, sim_subnet_port_index(subnet, ref));
+	}
+	return count;
+}
+
+static void note_groups(struct simulation *simulation)
+{
+	const struct sim_topology *topology = simulation->topology;
+
+	for (uint32_t node = topology->switch_count; node < topology->node_count; node++)
+		simulation->hosts[node].groups = groups_of(simulation, node);
+}
+
+static bool is_ready(const struct simulation *simulation, uint32_t node)
+{
+	const struct sim_resident *resident = sim_population_resident(simulation->population, node);
+	struct acm_engine_stats stats;
+
+	if (!resident || sim_resident_is_paused(resident))
+		return false;
+	acm_engine_stats(sim_resident_engine(resident), &stats);
+	return stats.endpoints && stats.endpoints_ready == stats.endpoints;
+}
+
+static bool is_reached(const struct simulation *simulation, uint32_t node)
+{
+	struct sim_port_ref ref = {.node = node, .port = 1};
+	struct acm_port_facts facts;
+
+	if (simulation->control->ops->port_facts(simulation->control, ref, &facts) ||
+	    facts.state != ACM_PORT_ACTIVE)
+		return false;
+	return simulation->options->control != SIM_UNDER_BUILTIN ||
+	       sim_subnet_reaches_manager(sim_builtin_subnet(simulation->fabric_faults.control),
+					  ref);
+}
+
+static bool is_well(void *context, uint32_t node)
+{
+	const struct simulation *simulation = context;
+
+	return is_ready(simulation, node) && is_reached(simulation, node) &&
+	       groups_of(simulation, node) >= simulation->hosts[node].groups;
+}
+
+static uint64_t oldest_inquiry(void *context, uint32_t node)
+{
+	const struct simulation *simulation = context;
+
+	return sim_inquiries_oldest(&simulation->inquiries, node, NULL);
+}
+
+void simulation_heal(struct simulation *simulation)
+{
+	const struct sim_health health = {
+		.is_well = is_well, .oldest_inquiry = oldest_inquiry, .context = simulation};
+
+	if (!simulation->groups_noted && !sim_population_unready(simulation->population, NULL) &&
+	    simulation_is_settled(simulation)) {
+		note_groups(simulation);
+		simulation->groups_noted = true;
+	}
+	if (simulation->groups_noted && simulation->disturbances.ailing_count &&
+	    simulation_is_settled(simulation))
+		sim_disturbances_heal(&simulation->disturbances, &health, simulation->now);
+}
