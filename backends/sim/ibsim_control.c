@@ -95,7 +95,7 @@ void ibsim_sa_answered(void *context, uint64_t cookie, int status, const uint8_t
 	if (status == 0) {
 		event.type = SIM_CONTROL_SA_ANSWER;
 		event.mad = mad;
-		event.length = ACM_MAD_LENGTH;
+		event.length = ibsim_mad_length(mad);
 		ibsim_tables_note_answer(&subnet->tables, mad);
 	}
 	ibsim_events_push(&subnet->events, &event);

@@ -14,7 +14,7 @@ static void mad_answered(void *context, uint64_t cookie, int status, const uint8
 	if (status == 0) {
 		event.type = SIM_CONTROL_SA_ANSWER;
 		event.mad = mad;
-		event.length = ACM_MAD_LENGTH;
+		event.length = ibsim_mad_length(mad);
 	}
 	ibsim_events_push(&subnet->events, &event);
 }

@@ -365,6 +365,7 @@ static void process_packet(struct ibsim_pool *pool, struct attachment *a,
 		pool->last_answer = pool->now;
 	tid = request->tid;
 	ibsim_mad_set_tid(packet->mad, tid);
+	ibsim_finish_segment(packet);
 	finish(pool, request, 0, packet->mad);
 }
 

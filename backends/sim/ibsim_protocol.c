@@ -175,6 +175,44 @@ uint16_t ibsim_get16(const uint8_t *data)
 	return (uint16_t)(data[0] << 8 | data[1]);
 }
 
+#define CLASS_SA       3
+#define RMPP_TYPE      25
+#define RMPP_FLAGS     26
+#define RMPP_SEGMENT   28
+#define RMPP_LENGTH    32
+#define RMPP_END       36 /* the payload begins */
+#define RMPP_ACTIVE    0x01
+#define RMPP_ONLY      0x07 /* active, the first and the last */
+#define RMPP_DATA_TYPE 1
+
+static bool has_rmpp(const uint8_t *mad)
+{
+	return mad[1] == CLASS_SA && mad[RMPP_FLAGS] & RMPP_ACTIVE;
+}
+
+void ibsim_finish_segment(struct ibsim_packet *packet)
+{
+	uint64_t length = be64toh(packet->length);
+	uint8_t *mad = packet->mad;
+
+	if (!has_rmpp(mad) || length < RMPP_END || length > ACM_MAD_LENGTH)
+		return;
+	mad[RMPP_TYPE] = RMPP_DATA_TYPE;
+	mad[RMPP_FLAGS] |= RMPP_ONLY;
+	put32(mad + RMPP_SEGMENT, 1);
+	put32(mad + RMPP_LENGTH, (uint32_t)length - RMPP_END);
+}
+
+uint32_t ibsim_mad_length(const uint8_t *mad)
+{
+	uint32_t payload =
+		(uint32_t)ibsim_get16(mad + RMPP_LENGTH) << 16 | ibsim_get16(mad + RMPP_LENGTH + 2);
+
+	if (!has_rmpp(mad) || payload > ACM_MAD_LENGTH - RMPP_END)
+		return ACM_MAD_LENGTH;
+	return RMPP_END + payload;
+}
+
 void ibsim_encode_smp(enum ibsim_attribute attribute, uint32_t modifier, const uint8_t *path,
 		      uint8_t hops, uint8_t *mad)
 {

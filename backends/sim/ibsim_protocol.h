@@ -59,6 +59,14 @@ int ibsim_send_packet(int fd, const struct ibsim_address *to, const uint8_t *mad
 /* 1 and the packet, 0: none there, or negative errno. */
 int ibsim_receive_packet(int fd, struct ibsim_packet *packet);
 
+/*
+ * OpenSM leaves RMPP to the kernel, and what stands in for that here sends the first segment as it
+ * is, with the bytes that are of use in the packet. Makes a segment of it that says so itself.
+ */
+void ibsim_finish_segment(struct ibsim_packet *packet);
+/* Bytes of an answer: fewer than ACM_MAD_LENGTH where its segment says so. */
+uint32_t ibsim_mad_length(const uint8_t *mad);
+
 /* Attributes of subnet management (IBA vol. 1, 14.2.5). */
 enum ibsim_attribute {
 	IBSIM_SWITCH_INFO = 0x12,
