@@ -33,6 +33,7 @@ struct sim_population {
 	uint32_t count;
 	uint32_t unready;
 	uint64_t leaked;
+	uint64_t most; /* runs at a time, 0: no limit */
 	void (*watch)(void *context, struct sim_resident *resident);
 	void *watch_context;
 };
@@ -388,8 +389,14 @@ static int run_resident(struct sim_resident *resident, uint64_t now)
 	return error;
 }
 
+void sim_population_limit(struct sim_population *population, uint64_t most)
+{
+	population->most = most;
+}
+
 int sim_population_run(struct sim_population *population, uint64_t now)
 {
+	uint64_t runs = 0;
 	int error = 0;
 
 	while (!error && population->count) {
@@ -407,6 +414,8 @@ int sim_population_run(struct sim_population *population, uint64_t now)
 				break;
 		}
 		error = run_resident(resident, now);
+		if (!error && ++runs == population->most)
+			error = -ELOOP;
 	}
 	return error;
 }

@@ -62,6 +62,9 @@ const struct acm_engine *sim_resident_engine(const struct sim_resident *resident
 /* The node's index in the topology. */
 uint32_t sim_resident_node(const struct sim_resident *resident);
 
+/* Most runs of residents in one sim_population_run(), which ends with -ELOOP beyond that. Without
+ * it there is no limit. */
+void sim_population_limit(struct sim_population *population, uint64_t most);
 /* Runs whoever was woken or is due, until nobody is. 0, or a driver's negative errno. */
 int sim_population_run(struct sim_population *population, uint64_t now);
 /* When to call sim_population_run() at the latest: 0 when a resident is woken already, or

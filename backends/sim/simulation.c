@@ -9,10 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Each is a failure of its own, never a hang. */
-#define EVENTS_MOST UINT64_C(200000000)
-#define TURNS_MOST  1000000u /* at one time */
-
 /* ---- what the parts share ---- */
 
 bool simulation_grow(struct simulation *simulation, void *array, uint32_t count, uint32_t *room,
@@ -195,7 +191,7 @@ static void do_due(struct simulation *simulation)
 /* All that happens at this time, in the fabric and on its nodes. */
 static void settle(struct simulation *simulation)
 {
-	uint32_t turns = 0;
+	uint64_t turns = 0;
 
 	do {
 		simulation->error =
@@ -207,25 +203,23 @@ static void settle(struct simulation *simulation)
 				sim_population_run(simulation->population, simulation->now);
 		if (!simulation->error)
 			simulation_answer_searches(simulation);
-		if (++turns > TURNS_MOST) {
-			simulation_broken(simulation, "time goes on",
-					  "more than %u turns at one time", TURNS_MOST);
+		if (!simulation->error && ++turns > simulation->guards.turns)
 			simulation->error = -ELOOP;
-		}
 	} while (!simulation->error &&
 		 (simulation->search_count ||
 		  sim_population_deadline(simulation->population) <= simulation->now ||
 		  (simulation->options->control == SIM_UNDER_BUILTIN &&
 		   sim_fabric_deadline(simulation->fabric) <= simulation->now)));
+	if (simulation->error == -ELOOP)
+		simulation_broken(simulation, "time goes on",
+				  "more than %" PRIu64 " turns at one time",
+				  simulation->guards.turns);
 }
 
 /* What must hold after each event. */
-static void watch_all(struct simulation *simulation)
+static void watch_all(struct simulation *simulation, const struct sim_fabric_stats *stats)
 {
-	struct sim_fabric_stats stats;
-
-	sim_fabric_stats(simulation->fabric, &stats);
-	sim_invariants_fabric(&simulation->invariants, &stats);
+	sim_invariants_fabric(&simulation->invariants, stats);
 	sim_ledger_check(&simulation->ledger, simulation->now);
 	simulation_heal(simulation);
 }
@@ -254,12 +248,12 @@ static void check_ready(struct simulation *simulation)
 		begin(simulation);
 		return;
 	}
-	if (simulation->now - simulation->start < SIM_READY_MOST)
+	if (simulation->now - simulation->start < simulation->guards.ready)
 		return;
 	sim_population_unready(simulation->population, &first);
 	simulation_broken(simulation, "the fabric becomes ready",
-			  "%u nodes have no membership after %u s, %s among them", unready,
-			  (unsigned int)(SIM_READY_MOST / ACM_NSEC_PER_SEC),
+			  "%u nodes have no membership after %" PRIu64 " ms, %s among them",
+			  unready, simulation->guards.ready / ACM_NSEC_PER_MSEC,
 			  first ? simulation_node_name(simulation, sim_resident_node(first)) : "");
 	simulation->error = -ETIME;
 }
@@ -300,7 +294,7 @@ static uint64_t next_time(struct simulation *simulation)
 	if (simulation->due_count)
 		next = earliest(next, simulation->due[simulation->due_count - 1].time);
 	if (!simulation->begun) {
-		next = earliest(next, simulation->start + SIM_READY_MOST);
+		next = earliest(next, simulation->start + simulation->guards.ready);
 		if (simulation->settles_at > simulation->now)
 			next = earliest(next, simulation->settles_at);
 	}
@@ -323,6 +317,7 @@ static void run(struct simulation *simulation)
 		begin(simulation);
 	}
 	while (!simulation->error) {
+		struct sim_fabric_stats stats;
 		uint64_t next;
 
 		do_due(simulation);
@@ -330,16 +325,17 @@ static void run(struct simulation *simulation)
 			settle(simulation);
 		if (simulation->error)
 			break;
-		watch_all(simulation);
-		if (go_on(simulation))
+		sim_fabric_stats(simulation->fabric, &stats);
+		watch_all(simulation, &stats);
+		if (simulation_is_beyond(simulation, &stats) || go_on(simulation))
 			break;
 		next = next_time(simulation);
-		if (next == ACM_NEVER || ++simulation->result->events > EVENTS_MOST) {
+		if (next == ACM_NEVER) {
 			simulation_broken(simulation, "the run comes to its end",
-					  next == ACM_NEVER ? "nothing is left to happen"
-							    : "too many events");
+					  "nothing is left to happen");
 			break;
 		}
+		simulation->result->events++;
 		pass_time(simulation, next);
 	}
 }
@@ -382,6 +378,7 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 	const struct sim_topology *topology = simulation->topology;
 	int error;
 
+	simulation_set_guards(simulation);
 	snprintf(why, size, "out of memory");
 	simulation->hosts = calloc(topology->node_count, sizeof(*simulation->hosts));
 	simulation->progress =
@@ -402,6 +399,7 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 	if (error)
 		return error;
 	sim_population_watch(simulation->population, watch_resident, simulation);
+	sim_population_limit(simulation->population, simulation->guards.turns);
 	if (simulation->options->control == SIM_UNDER_IBSIM)
 		simulation->now = real_time();
 	simulation->start = simulation->now;

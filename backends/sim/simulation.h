@@ -11,12 +11,22 @@
 #include "fabric_faults.h"
 #include "sightings.h"
 
+/* What no run may go beyond; each is a failure of its own, never a hang. 0: as it is usual. */
+struct sim_guards {
+	uint64_t ready;       /* ns until all nodes are ready */
+	uint64_t turns;       /* runs of nodes at one time */
+	uint64_t events;      /* moments at which something happens */
+	uint64_t fabric_time; /* ns */
+	uint64_t queue;       /* copies of packets under way */
+};
+
 struct sim_run_options {
 	uint64_t seed;
 	enum sim_control_kind control;
 	FILE *trace;   /* all trace events, and where a rule breaks, a line each; NULL: none */
 	bool hash;     /* fill in trace_hash, which takes time */
 	int cancel_fd; /* readable: give up; -1: none */
+	struct sim_guards guards;
 };
 
 enum sim_verdict { SIM_HELD, SIM_FAILED, SIM_SKIPPED };

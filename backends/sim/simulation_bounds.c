@@ -2,6 +2,13 @@
 /* What the nodes' options imply: how long an answer may take, and a try waits for the next. */
 #include "simulation_state.h"
 
+#include <inttypes.h>
+
+#define TURNS_MOST       UINT64_C(10000000)
+#define EVENTS_MOST      UINT64_C(200000000)
+#define FABRIC_TIME_MOST (UINT64_C(100) * 24 * 3600 * ACM_NSEC_PER_SEC)
+#define QUEUE_MOST       UINT64_C(50000000)
+
 /* All tries for an address, or for a route. */
 static uint64_t phase_time(const struct acm_engine_config *config,
 			   const struct acm_port_facts *facts)
@@ -44,4 +51,41 @@ void simulation_set_bounds(struct simulation *simulation)
 		if (config->compat == ACM_COMPAT_IBACM)
 			host->bound *= addresses;
 	}
+}
+static uint64_t guard(uint64_t given, uint64_t usual)
+{
+	return given ? given : usual;
+}
+
+void simulation_set_guards(struct simulation *simulation)
+{
+	const struct sim_guards *given = &simulation->options->guards;
+
+	simulation->guards = (struct sim_guards){
+		.ready = guard(given->ready, SIM_READY_MOST),
+		.turns = guard(given->turns, TURNS_MOST),
+		.events = guard(given->events, EVENTS_MOST),
+		.fabric_time = guard(given->fabric_time, FABRIC_TIME_MOST),
+		.queue = guard(given->queue, QUEUE_MOST),
+	};
+}
+
+bool simulation_is_beyond(struct simulation *simulation, const struct sim_fabric_stats *stats)
+{
+	const struct sim_guards *guards = &simulation->guards;
+
+	if (simulation->result->events > guards->events)
+		simulation_broken(simulation, "a run has so many events at most",
+				  "more than %" PRIu64, guards->events);
+	else if (simulation->now - simulation->start > guards->fabric_time)
+		simulation_broken(simulation, "a run lasts so long at most",
+				  "longer than %" PRIu64 " ms",
+				  guards->fabric_time / ACM_NSEC_PER_MSEC);
+	else if (stats->in_flight > guards->queue)
+		simulation_broken(simulation, "so many packets are under way at most",
+				  "%" PRIu64 ", more than %" PRIu64, stats->in_flight,
+				  guards->queue);
+	else
+		return false;
+	return true;
 }

@@ -73,6 +73,7 @@ struct sim_deferred {
 struct simulation {
 	const struct sim_scenario *scenario;
 	const struct sim_run_options *options;
+	struct sim_guards guards; /* those of the options, or the usual ones */
 	const struct sim_topology *topology;
 	struct sim_run_result *result;
 	struct sim_control *control; /* the fabric's, behind the SA's faults */
@@ -164,6 +165,9 @@ void simulation_reply(void *context, const struct acm_reply *reply);
 void simulation_trace(void *context, const struct acm_trace *trace);
 
 /* simulation_bounds.c */
+void simulation_set_guards(struct simulation *simulation);
+/* Tells, and returns true, when the run is beyond one of them. */
+bool simulation_is_beyond(struct simulation *simulation, const struct sim_fabric_stats *stats);
 void simulation_set_bounds(struct simulation *simulation);
 
 /* simulation_health.c */

@@ -30,16 +30,23 @@ static struct sim_scenario *parse(const char *text)
 	return scenario;
 }
 
-static struct sim_run_result run(const struct sim_scenario *scenario, uint64_t seed, FILE *trace)
+static struct sim_run_result run_guarded(const struct sim_scenario *scenario,
+					 const struct sim_guards *guards, uint64_t seed,
+					 FILE *trace)
 {
 	struct sim_run_options options = {
-		.seed = seed, .trace = trace, .hash = true, .cancel_fd = -1};
+		.seed = seed, .trace = trace, .hash = true, .cancel_fd = -1, .guards = *guards};
 	struct sim_run_result result;
 	char why[512];
 
 	if (sim_simulation_run(scenario, &options, &result, why, sizeof(why)))
 		fail_msg("%s", why);
 	return result;
+}
+
+static struct sim_run_result run(const struct sim_scenario *scenario, uint64_t seed, FILE *trace)
+{
+	return run_guarded(scenario, &(struct sim_guards){0}, seed, trace);
 }
 
 static struct sim_run_result run_text(const char *text)
@@ -138,6 +145,51 @@ static void a_seed_names_a_run_to_the_byte(void **state)
 	sim_scenario_free(scenario);
 }
 
+/* ---- what no run may go beyond ---- */
+
+static void fails_by(const char *rule, const struct sim_guards *guards)
+{
+	struct sim_scenario *scenario = parse(HEAD "  - at: 1ms\n"
+						   "    resolve: { on: all, to: all }\n"
+						   "  - at: 2s\n"
+						   "    resolve: { on: node2, to: node1 }\n");
+	struct sim_run_result result = run_guarded(scenario, guards, 1, NULL);
+	const struct sim_outcome *last = &result.outcomes[result.outcome_count - 1];
+
+	if (result.outcome_count != 3 || !strstr(last->what, rule))
+		fail_msg("%s: instead of '%s'", last->what, rule);
+	sim_run_result_free(&result);
+	sim_scenario_free(scenario);
+}
+
+static void each_guard_is_a_failure_of_its_own(void **state)
+{
+	(void)state;
+	fails_by("the fabric becomes ready", &(struct sim_guards){.ready = 1});
+	fails_by("time goes on", &(struct sim_guards){.turns = 1});
+	fails_by("a run has so many events at most", &(struct sim_guards){.events = 5});
+	fails_by("a run lasts so long at most",
+		 &(struct sim_guards){.fabric_time = ACM_NSEC_PER_SEC});
+	fails_by("so many packets are under way at most", &(struct sim_guards){.queue = 1});
+}
+
+static void guards_that_are_just_wide_enough_are_silent(void **state)
+{
+	struct sim_guards guards = {.ready = ACM_NSEC_PER_SEC,
+				    .turns = 100,
+				    .events = 1000,
+				    .fabric_time = 10 * ACM_NSEC_PER_SEC,
+				    .queue = 1};
+	struct sim_scenario *scenario = parse(HEAD "  - resolve: { on: node1, to: node2 }\n");
+	struct sim_run_result result = run_guarded(scenario, &guards, 1, NULL);
+
+	(void)state;
+	assert_int_equal(result.outcome_count, 1);
+	assert_int_equal(result.failed, 0);
+	sim_run_result_free(&result);
+	sim_scenario_free(scenario);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +197,8 @@ int main(void)
 		cmocka_unit_test(a_count_that_is_wrong_fails),
 		cmocka_unit_test(a_node_that_stays_stopped_is_not_waited_for),
 		cmocka_unit_test(a_seed_names_a_run_to_the_byte),
+		cmocka_unit_test(each_guard_is_a_failure_of_its_own),
+		cmocka_unit_test(guards_that_are_just_wide_enough_are_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
