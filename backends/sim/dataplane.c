@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dataplane.h"
 
+#include <acmite/wire.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define QPN_MULTICAST 0xffffffu
 /* A Q_Key with this bit stands for the sending queue pair's own (IBA vol. 1, 10.2.5). */
 #define QKEY_OWN 0x80000000u
 
@@ -200,6 +202,63 @@ int sim_dataplane_send(struct sim_dataplane *plane, struct sim_queue_pair *from,
 		plane->stats.sent++;
 		from->sending += packet->in_flight != 0;
 	}
+	sim_packets_release(&plane->packets, packet);
+	return error;
+}
+
+/* ---- what nobody asked for ---- */
+
+static void aim_at_group(struct sim_packet *packet, const struct sim_attachment *at)
+{
+	packet->dlid = at->mlid;
+	packet->dgid = at->mgid;
+	packet->qpn = QPN_MULTICAST;
+}
+
+static void aim_at_queue_pair(const struct sim_dataplane *plane, struct sim_packet *packet,
+			      const struct sim_queue_pair *to)
+{
+	packet->dlid = plane->ports[to->options.port].lid;
+	packet->dgid = to->options.facts->gids[0];
+	packet->qpn = to->number;
+}
+
+/* False: there is nobody to be sent to. */
+static bool aim(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port,
+		uint64_t draw)
+{
+	const struct sim_attachment *group = plane->pairs.attachments[port];
+	const struct sim_queue_pair *to = sim_queue_pairs_pick(&plane->pairs, draw >> 1);
+
+	if (group && (draw & 1))
+		aim_at_group(packet, group);
+	else if (to)
+		aim_at_queue_pair(plane, packet, to);
+	return (group && (draw & 1)) || to;
+}
+
+int sim_dataplane_inject(struct sim_dataplane *plane, uint32_t port,
+			 const struct acm_port_facts *facts, uint64_t draw, const uint8_t *payload,
+			 uint16_t length, uint64_t now)
+{
+	struct sim_packet *packet = sim_packets_take(&plane->packets);
+	int error = 0;
+
+	if (!packet)
+		return -ENOMEM;
+	*packet = (struct sim_packet){.references = 1,
+				      .altered = true, /* takes up no queue pair's place */
+				      .slid = facts->lid,
+				      .pkey = facts->pkeys[0],
+				      .qkey = ACM_QKEY,
+				      .source_qpn = (uint32_t)(draw >> 8) & QPN_MULTICAST,
+				      .hop_limit = 1,
+				      .sgid = facts->gids[0],
+				      .length = length};
+	memcpy(packet->payload, payload, length);
+	if (aim(plane, packet, port, draw))
+		error = route(plane, packet, port, now);
+	plane->stats.sent += !error;
 	sim_packets_release(&plane->packets, packet);
 	return error;
 }

@@ -58,6 +58,10 @@ void sim_dataplane_set_tables(struct sim_dataplane *plane, const struct sim_tabl
  */
 int sim_dataplane_send(struct sim_dataplane *plane, struct sim_queue_pair *from,
 		       const struct acm_datagram *datagram, uint64_t now);
+/* As sim_fabric_inject(), from a port that is active. 0 or -ENOMEM. */
+int sim_dataplane_inject(struct sim_dataplane *plane, uint32_t port,
+			 const struct acm_port_facts *facts, uint64_t draw, const uint8_t *payload,
+			 uint16_t length, uint64_t now);
 /* When the next copy arrives; ACM_NEVER. */
 uint64_t sim_dataplane_next(const struct sim_dataplane *plane);
 /* Has one copy that is due arrive. False: none is. */

@@ -327,6 +327,21 @@ int sim_fabric_mend_link(struct sim_fabric *fabric, uint32_t node, uint8_t port)
 	return sim_wiring_mend(&fabric->core.plane.wiring, node, port);
 }
 
+int sim_fabric_inject(struct sim_fabric *fabric, uint32_t node, uint64_t draw,
+		      const uint8_t *payload, uint16_t length)
+{
+	struct sim_control *control = fabric->core.control;
+	struct sim_port_ref port = {.node = node, .port = 1};
+	struct acm_port_facts facts;
+	int error = control->ops->port_facts(control, port, &facts);
+
+	if (error || facts.state != ACM_PORT_ACTIVE)
+		return error;
+	return sim_dataplane_inject(&fabric->core.plane,
+				    sim_wiring_index(&fabric->core.plane.wiring, node, 1), &facts,
+				    draw, payload, length, fabric->core.now);
+}
+
 int sim_fabric_set_starved(struct sim_fabric *fabric, uint32_t node, bool starved)
 {
 	struct sim_dataplane *plane = &fabric->core.plane;

@@ -107,6 +107,14 @@ struct sim_meddler {
 /* Copies `meddler`. */
 void sim_fabric_set_meddler(struct sim_fabric *fabric, const struct sim_meddler *meddler);
 
+/*
+ * Sends from a host's first port what nobody there asked for, up to ACM_DATAGRAM_MAX bytes: to a
+ * group that is attached at the port, or to any queue pair of the fabric, as `draw` decides. 0,
+ * also when the port is not active or there is nobody; -ENODEV: no host; -ENOMEM.
+ */
+int sim_fabric_inject(struct sim_fabric *fabric, uint32_t node, uint64_t draw,
+		      const uint8_t *payload, uint16_t length);
+
 /* As long as a host is starved all its receive queues are empty. -ENODEV: it is none. */
 int sim_fabric_set_starved(struct sim_fabric *fabric, uint32_t node, bool starved);
 

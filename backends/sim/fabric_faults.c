@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "builtin_control.h"
+#include "hostile_mads.h"
 #include "ibsim_control.h"
 #include "wiring.h"
 
@@ -19,10 +20,12 @@
 #define MAD_GROUP_RATE 98
 #define TWICE_GAP      (20 * ACM_NSEC_PER_USEC)
 
-struct sim_flapping {
+/* Links that go up and down, nodes that send what they ought not to. */
+struct sim_recurring {
 	const struct sim_fault_plan *plan;
-	bool down;
-	uint64_t next; /* when that changes */
+	uint64_t next; /* when something happens */
+	bool down;     /* the links are */
+	uint64_t drawn;
 };
 
 int sim_fabric_faults_init(struct sim_fabric_faults *faults, const struct sim_topology *topology,
@@ -31,6 +34,7 @@ int sim_fabric_faults_init(struct sim_fabric_faults *faults, const struct sim_to
 	*faults = (struct sim_fabric_faults){
 		.topology = topology,
 		.sm = topology->sm,
+		.seed = seed,
 		.packets = {.seed = sim_mix(seed ^ UINT64_C(0x9ac4e7))},
 		.link_down = calloc((size_t)topology->link_count + 1, sizeof(bool))};
 	return faults->link_down ? 0 : -ENOMEM;
@@ -40,7 +44,7 @@ void sim_fabric_faults_free(struct sim_fabric_faults *faults)
 {
 	sim_packet_faults_free(&faults->packets);
 	free(faults->sa);
-	free(faults->flapping);
+	free(faults->recurring);
 	free(faults->link_down);
 	*faults = (struct sim_fabric_faults){0};
 }
@@ -90,50 +94,82 @@ static int set_links(struct sim_fabric_faults *faults, const struct sim_fault_pl
 	return error;
 }
 
-/* ---- links that go up and down ---- */
+/* ---- what happens again and again ---- */
 
 static uint64_t time_down(const struct sim_fault_plan *plan)
 {
 	return (uint64_t)((double)plan->period * plan->down);
 }
 
-static int begin_flapping(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
-			  uint64_t now)
+/* Each node sends one hostile datagram. */
+static int send_hostile(struct sim_fabric_faults *faults, struct sim_recurring *recurring)
 {
-	uint32_t room = 2 * faults->flapping_room + 4;
-	struct sim_flapping *larger;
+	const struct sim_nodes *nodes = &recurring->plan->nodes;
+	uint8_t payload[ACM_DATAGRAM_MAX];
+	int error = 0;
 
-	if (faults->flapping_count == faults->flapping_room) {
-		larger = reallocarray(faults->flapping, room, sizeof(*larger));
-		if (!larger)
-			return -ENOMEM;
-		faults->flapping = larger;
-		faults->flapping_room = room;
+	for (uint32_t i = 0; i < nodes->count && !error; i++) {
+		uint64_t draw = sim_mix(faults->seed ^ sim_mix(++recurring->drawn));
+		uint16_t length = sim_hostile_datagram(draw, payload);
+
+		error = sim_fabric_inject(faults->fabric, nodes->nodes[i], sim_mix(draw), payload,
+					  length);
 	}
-	faults->flapping[faults->flapping_count++] =
-		(struct sim_flapping){.plan = plan, .down = true, .next = now + time_down(plan)};
-	return set_links(faults, plan, false);
+	return error;
 }
 
-static int end_flapping(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
+/* Times count from now, not from when it was due: a real clock that is late must not make a link
+ * go up and down at one time. */
+static int recur(struct sim_fabric_faults *faults, struct sim_recurring *recurring, uint64_t now)
+{
+	const struct sim_fault_plan *plan = recurring->plan;
+
+	if (plan->kind == SIM_FAULT_HOSTILE_DATAGRAMS) {
+		recurring->next = now + plan->period;
+		return send_hostile(faults, recurring);
+	}
+	recurring->down = !recurring->down;
+	recurring->next =
+		now + (recurring->down ? time_down(plan) : plan->period - time_down(plan));
+	return set_links(faults, plan, !recurring->down);
+}
+
+static int begin_recurring(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan,
+			   uint64_t now)
+{
+	uint32_t room = 2 * faults->recurring_room + 4;
+	struct sim_recurring *larger;
+
+	if (faults->recurring_count == faults->recurring_room) {
+		larger = reallocarray(faults->recurring, room, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		faults->recurring = larger;
+		faults->recurring_room = room;
+	}
+	larger = &faults->recurring[faults->recurring_count++];
+	*larger = (struct sim_recurring){.plan = plan};
+	return recur(faults, larger, now);
+}
+
+static void end_recurring(struct sim_fabric_faults *faults, const struct sim_fault_plan *plan)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < faults->flapping_count; i++) {
-		if (faults->flapping[i].plan != plan)
-			faults->flapping[kept++] = faults->flapping[i];
+	for (uint32_t i = 0; i < faults->recurring_count; i++) {
+		if (faults->recurring[i].plan != plan)
+			faults->recurring[kept++] = faults->recurring[i];
 	}
-	faults->flapping_count = kept;
-	return set_links(faults, plan, true);
+	faults->recurring_count = kept;
 }
 
 uint64_t sim_fabric_faults_deadline(const struct sim_fabric_faults *faults)
 {
 	uint64_t deadline = ACM_NEVER;
 
-	for (uint32_t i = 0; i < faults->flapping_count; i++) {
-		if (faults->flapping[i].next < deadline)
-			deadline = faults->flapping[i].next;
+	for (uint32_t i = 0; i < faults->recurring_count; i++) {
+		if (faults->recurring[i].next < deadline)
+			deadline = faults->recurring[i].next;
 	}
 	return deadline;
 }
@@ -142,18 +178,9 @@ int sim_fabric_faults_process(struct sim_fabric_faults *faults, uint64_t now)
 {
 	int error = 0;
 
-	for (uint32_t i = 0; i < faults->flapping_count && !error; i++) {
-		struct sim_flapping *flapping = &faults->flapping[i];
-		const struct sim_fault_plan *plan = flapping->plan;
-
-		if (flapping->next > now)
-			continue;
-		/* From now, not from when it was due: a real clock that is late must not make the
-		 * link go up and down at one time. */
-		flapping->down = !flapping->down;
-		flapping->next =
-			now + (flapping->down ? time_down(plan) : plan->period - time_down(plan));
-		error = set_links(faults, plan, !flapping->down);
+	for (uint32_t i = 0; i < faults->recurring_count && !error; i++) {
+		if (faults->recurring[i].next <= now)
+			error = recur(faults, &faults->recurring[i], now);
 	}
 	return error;
 }
@@ -418,12 +445,14 @@ static int begin(struct sim_fabric_faults *faults, const struct sim_fault_plan *
 	case SIM_FAULT_LINK_UP:
 		return set_links(faults, plan, plan->kind == SIM_FAULT_LINK_UP);
 	case SIM_FAULT_LINK_FLAPPING:
-		return begin_flapping(faults, plan, now);
+	case SIM_FAULT_HOSTILE_DATAGRAMS:
+		return begin_recurring(faults, plan, now);
 	case SIM_FAULT_LOSS:
 	case SIM_FAULT_DUPLICATION:
 	case SIM_FAULT_DELAY:
 	case SIM_FAULT_REORDERING:
 	case SIM_FAULT_CORRUPTION:
+	case SIM_FAULT_HOSTILE_SA:
 		return sim_packet_faults_add(&faults->packets, plan);
 	case SIM_FAULT_SA_SILENT:
 	case SIM_FAULT_SA_SLOW:
@@ -463,12 +492,17 @@ static int finish(struct sim_fabric_faults *faults, const struct sim_fault_plan 
 	case SIM_FAULT_LINK_DOWN:
 		return set_links(faults, plan, true);
 	case SIM_FAULT_LINK_FLAPPING:
-		return end_flapping(faults, plan);
+		end_recurring(faults, plan);
+		return set_links(faults, plan, true);
+	case SIM_FAULT_HOSTILE_DATAGRAMS:
+		end_recurring(faults, plan);
+		return 0;
 	case SIM_FAULT_LOSS:
 	case SIM_FAULT_DUPLICATION:
 	case SIM_FAULT_DELAY:
 	case SIM_FAULT_REORDERING:
 	case SIM_FAULT_CORRUPTION:
+	case SIM_FAULT_HOSTILE_SA:
 		sim_packet_faults_remove(&faults->packets, plan);
 		return 0;
 	case SIM_FAULT_SA_SILENT:

@@ -14,7 +14,7 @@
 
 enum sim_control_kind { SIM_UNDER_BUILTIN, SIM_UNDER_IBSIM };
 
-struct sim_flapping;
+struct sim_recurring;
 
 struct sim_fabric_faults {
 	const struct sim_topology *topology;
@@ -24,8 +24,9 @@ struct sim_fabric_faults {
 	struct sim_packet_faults packets;
 	const struct sim_fault_plan **sa; /* faults of the SA in force */
 	uint32_t sa_count, sa_room;
-	struct sim_flapping *flapping; /* links that go up and down */
-	uint32_t flapping_count, flapping_room;
+	struct sim_recurring *recurring; /* what happens again and again */
+	uint32_t recurring_count, recurring_room;
+	uint64_t seed;
 	bool *link_down; /* by link: cut by a fault, now */
 	uint32_t sm;     /* node of the subnet manager */
 };

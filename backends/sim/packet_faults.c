@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "hostile_mads.h"
 
 /* The method of an ACM MAD, and the bit of it that marks an answer. */
 #define METHOD_OFFSET 3
@@ -187,7 +188,8 @@ static void judge(struct sim_packet_rule *rule, struct sim_sa_verdict *verdict)
 	} else if (plan->kind == SIM_FAULT_REORDERING) {
 		verdict->delay += draw(rule) % (plan->delay + 1);
 	} else {
-		verdict->alter = flip_bit;
+		verdict->alter =
+			plan->kind == SIM_FAULT_HOSTILE_SA ? sim_hostile_sa_answer : flip_bit;
 		verdict->alter_draw = draw(rule);
 	}
 }

@@ -195,3 +195,16 @@ int sim_queue_pair_pkey_index(const struct acm_port_facts *facts, uint16_t pkey)
 	}
 	return found;
 }
+
+struct sim_queue_pair *sim_queue_pairs_pick(const struct sim_queue_pairs *pairs, uint64_t draw)
+{
+	uint64_t place = pairs->count ? draw % pairs->count : 0;
+
+	for (uint32_t i = 0; i <= pairs->bucket_mask; i++) {
+		for (struct sim_queue_pair *at = pairs->buckets[i]; at; at = at->next) {
+			if (place-- == 0)
+				return at;
+		}
+	}
+	return NULL;
+}

@@ -64,6 +64,9 @@ void sim_queue_pairs_close(struct sim_queue_pairs *pairs, struct sim_queue_pair 
 /* NULL: none. */
 struct sim_queue_pair *sim_queue_pairs_find(const struct sim_queue_pairs *pairs, uint32_t number);
 
+/* One of all, decided by the number. NULL: there is none. */
+struct sim_queue_pair *sim_queue_pairs_pick(const struct sim_queue_pairs *pairs, uint64_t draw);
+
 /* 0; -EEXIST: attached to that MGID already, by whatever MLID; -ENOMEM. */
 int sim_queue_pairs_attach(struct sim_queue_pairs *pairs, struct sim_queue_pair *queue_pair,
 			   const struct acm_gid *mgid, uint16_t mlid);

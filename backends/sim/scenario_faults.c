@@ -67,6 +67,7 @@ static const struct fault_shape {
 	[SIM_FAULT_DELAY] = {"delay", BIT(DELAY), PACKET_KEYS},
 	[SIM_FAULT_REORDERING] = {"reordering", BIT(DELAY), PACKET_KEYS},
 	[SIM_FAULT_CORRUPTION] = {"corruption", 0, PACKET_KEYS},
+	[SIM_FAULT_HOSTILE_SA] = {"hostile_sa", 0, BIT(NODE) | BIT(FOR) | BIT(RATE) | BIT(PACKETS)},
 	[SIM_FAULT_SA_SILENT] = {"sa_silent", 0, BIT(NODE) | BIT(FOR)},
 	[SIM_FAULT_SA_SLOW] = {"sa_slow", BIT(DELAY), BIT(NODE) | BIT(FOR)},
 	[SIM_FAULT_SA_BUSY] = {"sa_busy", 0, BIT(NODE) | BIT(FOR)},
@@ -79,6 +80,7 @@ static const struct fault_shape {
 	[SIM_FAULT_MLID_SHARED] = {"mlid_shared", 0, 0},
 	[SIM_FAULT_TREE_DELAY] = {"tree_delay", BIT(DELAY), BIT(FOR)},
 	[SIM_FAULT_PKEY] = {"pkey", BIT(NODE) | BIT(PKEY) | BIT(MEMBERSHIP), 0},
+	[SIM_FAULT_HOSTILE_DATAGRAMS] = {"hostile_datagrams", BIT(NODE), BIT(PERIOD) | BIT(FOR)},
 	[SIM_FAULT_LID_CHANGE] = {"lid_change", BIT(NODE), 0},
 	[SIM_FAULT_SUBNET_PREFIX] = {"subnet_prefix", BIT(PREFIX), BIT(FOR)},
 	[SIM_FAULT_RECEIVE_QUEUE_FULL] = {"receive_queue_full", BIT(NODE), BIT(FOR)},
@@ -315,6 +317,7 @@ void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
 	*fault = (struct sim_fault_plan){.duration = ACM_NEVER,
 					 .classes = SIM_CLASS_REQUEST | SIM_CLASS_ANSWER,
 					 .rate = 1,
+					 .period = ACM_NSEC_PER_MSEC,
 					 .down = 0.5};
 
 	if (!sim_document_fields(&reader->document, map, "a fault", keys, KEYS, values))
@@ -338,6 +341,8 @@ void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
 			      "a period of at least 1us was expected");
 	fault->status = fault->kind == SIM_FAULT_JOIN_REFUSED ? REQUEST_INVALID : 0x0700;
 	read_packet_fault(reader, values, fault);
+	if (fault->kind == SIM_FAULT_HOSTILE_SA)
+		fault->classes = SIM_CLASS_SA_ANSWER;
 	read_subnet_fault(reader, values, fault);
 	read_refusal(reader, values, fault);
 	read_prefix(reader, values[PREFIX], &fault->prefix);

@@ -145,6 +145,31 @@ static void a_new_subnet_prefix_is_in_every_path(void **state)
 	free(trace);
 }
 
+static void a_spoilt_answer_of_the_sa_is_no_route(void **state)
+{
+	(void)state;
+	holds(HEAD "steps:\n"
+		   "  - fault: { kind: hostile_sa, node: node01, for: 10s }\n"
+		   "  - at: 1ms\n"
+		   "    resolve: { on: node01, to: node02 }\n"
+		   "    expect: { status: [timed_out, no_data] }\n"
+		   "  - at: 20s\n"
+		   "    resolve: { on: node01, to: node02 }\n"
+		   "    expect: { status: success }\n");
+}
+
+static void hostile_datagrams_are_sent_in_time_and_dropped(void **state)
+{
+	(void)state;
+	holds(HEAD "steps:\n"
+		   "  - fault: { kind: hostile_datagrams, node: node02, period: 1ms, for: 1s }\n"
+		   "  - at: 2s\n"
+		   "    check: { on: all, counter: dropped, is: 5000..20000 }\n"
+		   "  - at: 2s\n"
+		   "    resolve: { on: node01, to: node02 }\n"
+		   "    expect: { status: success, node: node02 }\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +177,8 @@ int main(void)
 		cmocka_unit_test(an_address_that_moves_is_found_at_its_new_node),
 		cmocka_unit_test(a_new_lid_is_used_by_who_asks_anew),
 		cmocka_unit_test(a_new_subnet_prefix_is_in_every_path),
+		cmocka_unit_test(a_spoilt_answer_of_the_sa_is_no_route),
+		cmocka_unit_test(hostile_datagrams_are_sent_in_time_and_dropped),
 		cmocka_unit_test(full_receive_queues_take_nothing),
 	};
 
