@@ -293,8 +293,10 @@ static void discover_all(struct sim_subnet *subnet)
 	const struct sim_topology *topology = subnet->topology;
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < subnet->port_count; i++)
+	for (uint32_t i = 0; i < subnet->port_count; i++) {
+		subnet->ports[i].was_known = subnet->ports[i].known;
 		subnet->ports[i].known = false;
+	}
 	subnet->ports[subnet->first[subnet->sm] + 1].known = true;
 	discover(subnet, &topology->nodes[subnet->sm].ports[1], &count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -305,7 +307,9 @@ static void discover_all(struct sim_subnet *subnet)
 	}
 }
 
-/* The manager makes a port active, and has it register with a manager that is new to it. */
+/* The manager makes a port active, and has it register with a manager that is new to it. Ports
+ * that have been out of its reach have lost their memberships, whether their own link was down or
+ * not. */
 static void set_up_port(struct sim_subnet *subnet, uint32_t index, uint16_t sm_lid)
 {
 	struct subnet_port *port = &subnet->ports[index];
@@ -313,7 +317,8 @@ static void set_up_port(struct sim_subnet *subnet, uint32_t index, uint16_t sm_l
 
 	if (at->peer == SIM_NONE || !subnet_link_is_up(subnet, at->link))
 		return;
-	if (port->state == ACM_PORT_ACTIVE && port->sm_lid == sm_lid && subnet->managed)
+	if (port->state == ACM_PORT_ACTIVE && port->sm_lid == sm_lid && subnet->managed &&
+	    port->was_known)
 		return;
 	port->state = ACM_PORT_ACTIVE;
 	port->sm_lid = sm_lid;

@@ -13,8 +13,9 @@ struct subnet_port {
 	uint32_t node;
 	uint8_t number;
 	uint8_t state;
-	bool known;   /* to the manager, by its last sweep */
-	bool changed; /* and not told yet */
+	bool known;     /* to the manager, by its last sweep */
+	bool was_known; /* by the one before */
+	bool changed;   /* and not told yet */
 	bool reregister;
 	bool renumber; /* the next sweep gives it another LID */
 	uint8_t lmc;
