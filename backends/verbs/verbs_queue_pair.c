@@ -338,6 +338,9 @@ static int try_send(struct verbs_queue_pair *queue_pair, const struct acm_datagr
 	uint32_t number;
 	int error;
 
+	/* What has been sent meanwhile makes room. */
+	if (queue_pair->send_count == VERBS_SEND_DEPTH)
+		poll_dry(queue_pair);
 	if (queue_pair->send_count == VERBS_SEND_DEPTH)
 		return -EAGAIN;
 	number = free_place(queue_pair);

@@ -63,7 +63,9 @@ struct verbs_transport {
 	bool started;
 	bool pulling; /* inside next_event() */
 	struct verbs_events events;
-	struct verbs_event pulled; /* what the user still reads */
+	/* What the user still reads: */
+	void *pulled; /* an SA answer, allocated; NULL: none */
+	uint8_t payload[ACM_DATAGRAM_MAX];
 	struct acm_port_facts pulled_facts;
 	bool refused;       /* some send or SA request was, with -EAGAIN */
 	bool writable;      /* to be told */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -68,20 +69,13 @@ void verbs_note_progress(struct verbs_transport *transport)
 	note(transport);
 }
 
-static void release_pulled(struct verbs_transport *transport)
-{
-	if (transport->pulled.queue_pair && transport->pulled.event.type == ACM_EVENT_DATAGRAM)
-		verbs_queue_pair_release(transport->pulled.queue_pair, transport->pulled.buffer);
-	free(transport->pulled.memory);
-	transport->pulled = (struct verbs_event){.queue_pair = NULL};
-}
-
 /* The operation that begins ends the life of what was pulled. */
 static struct verbs_transport *enter(struct acm_transport *base)
 {
 	struct verbs_transport *transport = verbs_transport_of(base);
 
-	release_pulled(transport);
+	free(transport->pulled);
+	transport->pulled = NULL;
 	return transport;
 }
 
@@ -152,8 +146,19 @@ static bool pull_ports(struct verbs_transport *transport, struct acm_event *even
 	return false;
 }
 
+/* What the event points to is copied, so that its buffer is posted again at once. */
+static void take_payload(struct verbs_transport *transport, const struct verbs_event *pulled,
+			 struct acm_event *event)
+{
+	memcpy(transport->payload, event->datagram.payload, event->datagram.length);
+	event->datagram.payload = transport->payload;
+	verbs_queue_pair_release(pulled->queue_pair, pulled->buffer);
+}
+
 static bool pull(struct verbs_transport *transport, struct acm_event *event)
 {
+	struct verbs_event pulled;
+
 	if (pull_ports(transport, event))
 		return true;
 	if (transport->writable) {
@@ -161,9 +166,12 @@ static bool pull(struct verbs_transport *transport, struct acm_event *event)
 		*event = (struct acm_event){.type = ACM_EVENT_WRITABLE};
 		return true;
 	}
-	if (!verbs_events_pop(&transport->events, &transport->pulled))
+	if (!verbs_events_pop(&transport->events, &pulled))
 		return false;
-	*event = transport->pulled.event;
+	*event = pulled.event;
+	transport->pulled = pulled.memory;
+	if (event->type == ACM_EVENT_DATAGRAM)
+		take_payload(transport, &pulled, event);
 	return true;
 }
 

@@ -23,5 +23,11 @@ extern const struct fixture ibsim_fixture;   /* simulated fabric on ibsim and Op
 /* The same two, of a fabric server in another thread, real time. */
 extern const struct fixture attached_fake_fixture;
 extern const struct fixture attached_builtin_fixture;
+#ifdef ACMITE_VERBS
+/* The verbs transport as the first or the second node, on the preload library; real time. */
+extern const struct fixture verbs_first_fixture;
+extern const struct fixture verbs_second_fixture;
+extern const struct fixture verbs_ibsim_fixture;
+#endif
 
 #endif

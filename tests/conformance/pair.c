@@ -172,18 +172,53 @@ void pair_send(const struct node *from, const struct acm_datagram *datagram)
 	assert_int_equal(from->transport->ops->send(from->transport, datagram, 1), 0);
 }
 
+/* False: cannot be taken now. */
+static bool try_send(const struct node *from, const struct acm_datagram *datagram)
+{
+	int error = from->transport->ops->send(from->transport, datagram, 1);
+
+	assert_true(error == 0 || error == -EAGAIN);
+	return !error;
+}
+
+/* Everything that it has now. */
+static void discard(struct node *node)
+{
+	while (pair_pull(node))
+		;
+}
+
+/* The next datagram that it has. That it may send again is of no interest. */
+static bool pull_datagram(struct node *node)
+{
+	while (pair_pull(node)) {
+		if (node->event.type == ACM_EVENT_DATAGRAM)
+			return true;
+		assert_int_equal(node->event.type, ACM_EVENT_WRITABLE);
+	}
+	return false;
+}
+
+static bool is_marker(const struct acm_datagram_received *datagram)
+{
+	return datagram->length == 6 && !memcmp(datagram->payload, "marker", 6);
+}
+
 void pair_flush(struct pair *pair, struct node *from, struct node *to)
 {
 	struct acm_datagram marker = pair_datagram(to);
+	uint64_t begin = 0;
 
-	while (pair_pull(to))
-		; /* makes room for the marker */
 	marker.payload = (const uint8_t *)"marker";
 	marker.length = 6;
-	pair_send(from, &marker);
-	do
-		pair_await(pair, to, ACM_EVENT_DATAGRAM);
-	while (to->event.datagram.length != 6 || memcmp(to->event.datagram.payload, "marker", 6));
+	discard(to); /* makes room for the marker */
+	while (!try_send(from, &marker)) {
+		pair_wait(pair, &begin);
+		discard(from);
+		discard(to);
+	}
+	while (!pull_datagram(to) || !is_marker(&to->event.datagram))
+		pair_wait(pair, &begin);
 }
 
 /* ---- groups ---- */
@@ -242,12 +277,10 @@ void pair_await_group(struct pair *pair, struct node *from, struct node *to, uin
 	uint64_t begin = 0;
 
 	do {
-		int error = from->transport->ops->send(from->transport, &datagram, 1);
-
-		assert_true(error == 0 || error == -EAGAIN);
+		try_send(from, &datagram);
+		discard(from); /* its own copies */
 		pair_wait(pair, &begin);
-	} while (!pair_pull(to));
-	assert_int_equal(to->event.type, ACM_EVENT_DATAGRAM);
+	} while (!pull_datagram(to));
 }
 
 uint16_t pair_gather(struct pair *pair)
