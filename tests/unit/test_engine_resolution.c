@@ -318,6 +318,53 @@ static void query_sa_of_the_unknown_asks_for_both(void **state)
 	assert_int_equal(cluster.path_queries, 1);
 }
 
+/* Of one look-up that bypasses the cache: what the trace says of its SA queries, and of others. */
+static struct {
+	uint32_t queries;
+	uint32_t withdrawn;
+	uint32_t others;
+} told;
+
+static void count_told(struct cluster *of, int node, const struct acm_trace *trace)
+{
+	(void)of;
+	if (node != 1 ||
+	    (trace->type != ACM_TRACE_SA_QUERY && trace->type != ACM_TRACE_SA_WITHDRAWN &&
+	     trace->type != ACM_TRACE_ADDRESS))
+		return;
+	if (!trace->bypass)
+		told.others++;
+	told.queries += trace->type == ACM_TRACE_SA_QUERY;
+	told.withdrawn += trace->type == ACM_TRACE_SA_WITHDRAWN;
+}
+
+static void a_query_that_is_given_up_to_be_asked_anew_is_told(void **state)
+{
+	struct acm_event reregister = {.type = ACM_EVENT_REREGISTER};
+	struct acm_request request;
+	uint64_t id;
+
+	(void)state;
+	config.trace_mask = UINT64_MAX;
+	inquiry_start(2);
+	memset(&told, 0, sizeof(told));
+	cluster.on_trace = count_told;
+	cluster.on_sa = inquiry_silence;
+	request = cluster_request(&cluster, 1, "node2");
+	request.query_sa = true;
+	id = cluster_ask_request(&cluster, 1, &request);
+	cluster_run_for(&cluster, 5 * MS);
+	assert_int_equal(told.queries, 1);
+	cluster.on_sa = NULL;
+	assert_int_equal(cluster_step(&cluster, 1, reregister), 0);
+	assert_int_equal(told.withdrawn, 1);
+	cluster_run_for(&cluster, 50 * MS);
+	inquiry_answered(id, ACM_STATUS_OK);
+	assert_int_equal(told.queries, 2);
+	assert_int_equal(told.withdrawn, 1);
+	assert_int_equal(told.others, 0);
+}
+
 static void no_delay_begins_the_look_up_and_the_next_hits(void **state)
 {
 	struct acm_request request;
@@ -505,6 +552,7 @@ int main(void)
 		TEST(other_destination_types_are_status_10),
 		TEST(query_sa_asks_anew_and_leaves_the_cache_alone),
 		TEST(query_sa_of_the_unknown_asks_for_both),
+		TEST(a_query_that_is_given_up_to_be_asked_anew_is_told),
 		TEST(no_delay_begins_the_look_up_and_the_next_hits),
 		TEST(no_delay_for_the_unknown_is_bounded),
 		TEST(routes_from_multicast_need_no_sa),

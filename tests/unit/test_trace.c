@@ -69,6 +69,11 @@ static void test_lines(void **state)
 	      "multicast endpoint=0 try=2");
 	check(&(struct acm_trace){.type = ACM_TRACE_SA_STATUS, .value = 0x300},
 	      "sa_status endpoint=0 mad_status=0x0300");
+	check(&(struct acm_trace){.type = ACM_TRACE_SA_WITHDRAWN,
+				  .endpoint = 1,
+				  .bypass = true,
+				  .destination = name("b")},
+	      "sa_withdrawn endpoint=1 destination=b bypass=1");
 	check(&(struct acm_trace){.type = ACM_TRACE_PORT, .port = 1, .lid = 3, .value = 4},
 	      "port port=1 lid=3 state=4");
 	check(&(struct acm_trace){.type = ACM_TRACE_ENDPOINT,
