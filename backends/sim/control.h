@@ -26,6 +26,8 @@ struct sim_mad_route {
 	uint8_t sl;
 };
 
+/* The upper half of all GIDs of a subnet, unless its manager is told another one: fe80:: */
+#define SIM_PREFIX_DEFAULT UINT64_C(0xfe80000000000000)
 /* What becomes of the ports' LIDs when another subnet manager takes over. */
 enum sim_lids { SIM_LIDS_KEPT, SIM_LIDS_REASSIGNED };
 /* What a port is in a partition. */

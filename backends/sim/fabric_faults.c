@@ -400,6 +400,14 @@ static int change_lids(struct sim_fabric_faults *faults, const struct sim_fault_
 	return -ENOENT;
 }
 
+static int change_prefix(struct sim_fabric_faults *faults, uint64_t prefix)
+{
+	if (faults->control_kind == SIM_UNDER_IBSIM)
+		return sim_ibsim_change_prefix(faults->control, prefix);
+	sim_builtin_change_prefix(faults->control, prefix);
+	return 0;
+}
+
 bool sim_fabric_faults_managed(const struct sim_fabric_faults *faults)
 {
 	if (faults->control_kind == SIM_UNDER_IBSIM)
@@ -430,7 +438,6 @@ bool sim_fault_is_possible(const struct sim_fault_plan *plan, enum sim_control_k
 	case SIM_FAULT_MLID_SHARED:
 	case SIM_FAULT_TREE_DELAY:
 	case SIM_FAULT_LID_CHANGE:
-	case SIM_FAULT_SUBNET_PREFIX:
 		return kind == SIM_UNDER_BUILTIN;
 	default:
 		return true;
@@ -475,8 +482,7 @@ static int begin(struct sim_fabric_faults *faults, const struct sim_fault_plan *
 	case SIM_FAULT_LID_CHANGE:
 		return change_lids(faults, plan, why, size);
 	case SIM_FAULT_SUBNET_PREFIX:
-		sim_builtin_change_prefix(faults->control, plan->prefix);
-		return 0;
+		return change_prefix(faults, plan->prefix);
 	case SIM_FAULT_RECEIVE_QUEUE_FULL:
 		return set_starved(faults, plan, true);
 	default:
@@ -518,8 +524,7 @@ static int finish(struct sim_fabric_faults *faults, const struct sim_fault_plan 
 		sim_builtin_set_tree_delay(faults->control, defaults.tree_delay);
 		return 0;
 	case SIM_FAULT_SUBNET_PREFIX:
-		sim_builtin_change_prefix(faults->control, SIM_PREFIX_DEFAULT);
-		return 0;
+		return change_prefix(faults, SIM_PREFIX_DEFAULT);
 	case SIM_FAULT_RECEIVE_QUEUE_FULL:
 		return set_starved(faults, plan, false);
 	default:

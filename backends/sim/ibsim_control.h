@@ -23,6 +23,8 @@ int sim_ibsim_start_opensm(struct sim_control *control);
  * a host.
  */
 int sim_ibsim_fail_over(struct sim_control *control, uint32_t node, enum sim_lids lids);
+/* As sim_ibsim_start_opensm(), but the new one gives all ports another subnet prefix. */
+int sim_ibsim_change_prefix(struct sim_control *control, uint64_t prefix);
 /*
  * As sim_ibsim_start_opensm(), but the new one asks nobody to register again: so the members of the
  * groups that it does not know are not told.

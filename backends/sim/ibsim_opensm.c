@@ -6,6 +6,7 @@
 
 #include <acmite/sa.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,7 @@ static int write_options(const struct ibsim_subnet *subnet)
 	fprintf(file, "fsync_high_avail_files FALSE\n"); /* nothing here outlives the run */
 	fprintf(file, "reassign_lids %s\n", word(subnet->lids == SIM_LIDS_REASSIGNED));
 	fprintf(file, "no_clients_rereg %s\n", word(subnet->asks_nobody));
+	fprintf(file, "subnet_prefix 0x%016" PRIx64 "\n", subnet->prefix);
 	return fclose(file) == 0 ? 0 : -errno;
 }
 
@@ -190,6 +192,12 @@ int sim_ibsim_fail_over(struct sim_control *control, uint32_t node, enum sim_lid
 	subnet->lids = lids;
 	subnet->asks_nobody = false;
 	return replace_opensm(subnet);
+}
+
+int sim_ibsim_change_prefix(struct sim_control *control, uint64_t prefix)
+{
+	subnet_of(control)->prefix = prefix;
+	return sim_ibsim_start_opensm(control);
 }
 
 int sim_ibsim_lose_groups(struct sim_control *control)

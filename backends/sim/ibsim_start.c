@@ -468,6 +468,7 @@ int sim_ibsim_control_create(const struct sim_topology *topology,
 	subnet->control.ops = &ibsim_control_ops;
 	subnet->topology = topology;
 	subnet->sm = topology->sm;
+	subnet->prefix = SIM_PREFIX_DEFAULT;
 	subnet->keep_scratch = options->keep_scratch;
 	subnet->epoll_fd = subnet->inotify_fd = -1;
 	subnet->ibsim = subnet->opensm = (struct ibsim_child){.pidfd = -1, .input_fd = -1};

@@ -42,6 +42,7 @@ struct ibsim_subnet {
 	bool sa_answers;           /* to the ping, since then */
 	uint32_t sm;               /* node on which it runs */
 	enum sim_lids lids;        /* what it does with them when it starts */
+	uint64_t prefix;           /* of the ports' GIDs, that it sets */
 	bool asks_nobody;          /* to register again */
 	bool reregister;           /* all ports are to be told when it is up ... */
 	uint64_t reregister_after; /* ... and their passes have come so far; 0: they need not */

@@ -100,8 +100,6 @@ void sim_subnet_set_tree_delay(struct sim_subnet *subnet, uint64_t delay);
  * no such port; -ENOSPC: no LID is free.
  */
 int sim_subnet_change_lid(struct sim_subnet *subnet, struct sim_port_ref port, uint64_t now);
-/* What a subnet begins with: fe80:: */
-#define SIM_PREFIX_DEFAULT UINT64_C(0xfe80000000000000)
 /* From the next sweep on the upper half of all ports' GIDs is this. */
 void sim_subnet_change_prefix(struct sim_subnet *subnet, uint64_t prefix, uint64_t now);
 uint64_t sim_subnet_prefix(const struct sim_subnet *subnet);

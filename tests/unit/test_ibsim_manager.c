@@ -340,6 +340,22 @@ static void test_partitions_change(void **state)
 	assert_int_equal(entry_of(f, 3, 0x20), 0x8020);
 }
 
+static void test_the_subnet_prefix_changes(void **state)
+{
+	static const uint8_t prefix[8] = {0xfe, 0xc0, 0, 0, 0, 0, 0, 7};
+	struct fixture *f = *state;
+	uint8_t guid[8];
+
+	memcpy(guid, facts_of(f, 1).gids[0].raw + 8, sizeof(guid));
+	assert_int_equal(sim_ibsim_change_prefix(f->control, UINT64_C(0xfec0000000000007)), 0);
+	AWAIT(f, all_reregistered(f));
+	assert_memory_equal(facts_of(f, 1).gids[0].raw, prefix, sizeof(prefix));
+	assert_memory_equal(facts_of(f, 1).gids[0].raw + 8, guid, sizeof(guid));
+	for (uint32_t i = 0; i < HOSTS; i++)
+		assert_int_equal(facts_of(f, i).lid, f->lids[i]);
+	assert_reachable(f);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -348,6 +364,7 @@ int main(void)
 		TEST(test_another_host_takes_over),
 		TEST(test_lids_are_given_out_anew),
 		TEST(test_groups_are_lost_without_a_word),
+		TEST(test_the_subnet_prefix_changes),
 		TEST(test_partitions_change),
 	};
 
