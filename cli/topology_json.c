@@ -52,8 +52,7 @@ static json_t *json_node(const struct sim_node *node)
 		json_object_set_new(object, "ports", json_integer(node->port_count));
 		return object;
 	}
-	if (*node->device)
-		json_object_set_new(object, "device", json_string(node->device));
+	json_object_set_new(object, "device", json_string(node->device));
 	json_object_set_new(object, "ports", json_host_ports(node));
 	addresses = json_array();
 	for (uint32_t i = 0; i < node->address_count; i++)

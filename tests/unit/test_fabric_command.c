@@ -126,8 +126,7 @@ static void a_wrong_file_among_good_ones(void **state)
 	assert_string_equal(output, PAIR ": 1 switch, 2 hosts, 2 links, 0 partitions\n");
 	snprintf(expected, sizeof(expected),
 		 "%s:1:21: unknown key 'colour' in a host, expected one of: name, ports, guid, "
-		 "device, "
-		 "addresses\n"
+		 "device, addresses, port_guids\n"
 		 "%s:1:44: the name 'a' is used already at line 1, each name was expected once\n",
 		 f->wrong, f->wrong);
 	assert_string_equal(complaints, expected);
