@@ -82,7 +82,7 @@ topology_file() {
 		partitions:
 		  - { name: p, pkey: 0x12345, full: node1 }
 	END
-	local faults="bad.yaml:5:20: unknown key 'colour' in a host, expected one of: name, ports, guid, device, addresses
+	local faults="bad.yaml:5:20: unknown key 'colour' in a host, expected one of: name, ports, guid, device, addresses, port_guids
 bad.yaml:6:13: the name 'node1' is used already at line 5, each name was expected once
 bad.yaml:7:39: 'node3' gets an address that 'node2' (line 7) has, each address was expected once, and so do more of these
 bad.yaml:9:5: 's1' has only 2 ports and all are taken, fewer links or more ports (line 3) were expected
