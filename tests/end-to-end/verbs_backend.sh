@@ -90,6 +90,40 @@ restart() {
 	end node2 0
 }
 
+# Beside a daemon that is attached to the server itself: the fabric is one.
+beside_attached() {
+	serve_fabric two-tier
+	serve_nodes node01
+	begin node02 "$ACMITED" -P --backend sim --fabric "$scratch/fabric.sock" --node node02 \
+		-O "$scratch/options" --socket "$scratch/node02.sock"
+	resolves node01 node02
+	resolves node02 node01
+	same "the DLID" "$(member dlid)" "$(lid_of node01)"
+}
+
+# What happens to links and partitions, as asynchronous events tell it.
+changes() {
+	serve_fabric two-tier
+	serve_nodes node01 node02
+	resolves node01 node02
+	: >"$scratch/node02.log"
+	expect 0 "$ACMITE" fabric fault -f "$scratch/fabric.sock" 'kind: link_down, link: node02'
+	await_said node02 ' port port=0 .* state=1$'
+	socket=$scratch/node02.sock
+	acmite 1 resolve -d node01
+	: >"$scratch/node02.log"
+	expect 0 "$ACMITE" fabric fault -f "$scratch/fabric.sock" 'kind: link_up, link: node02'
+	await_said node02 ' joined '
+	resolves node01 node02
+	resolves node02 node01
+	: >"$scratch/node02.log"
+	expect 0 "$ACMITE" fabric fault -f "$scratch/fabric.sock" \
+		'kind: pkey, node: node02, pkey: 0x7fff, membership: limited'
+	await_said node02 ' endpoint .* pkey=0x7fff open=1'
+	await_said node02 ' joined '
+	resolves node02 node01 # a limited member and a full one may talk
+}
+
 no_device() {
 	printf 'log_level 0\n' >"$scratch/options"
 	begin alone "$ACMITED" -P --backend verbs -O "$scratch/options" --socket "$scratch/alone.sock"
