@@ -16,7 +16,7 @@ int sim_dataplane_init(struct sim_dataplane *plane, const struct sim_topology *t
 	int error;
 
 	*plane = (struct sim_dataplane){.hooks = *hooks};
-	error = sim_wiring_init(&plane->wiring, topology, seed);
+	error = sim_wiring_init(&plane->wiring, topology);
 	if (error)
 		return error;
 	sim_walk_init(&plane->walk, &plane->wiring);

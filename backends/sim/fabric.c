@@ -311,12 +311,6 @@ void sim_fabric_traffic(void *context, uint32_t node, uint8_t port,
 	traffic->received_bytes = back->carried_bytes;
 }
 
-int sim_fabric_set_loss(struct sim_fabric *fabric, uint32_t node, uint8_t port,
-			const struct sim_loss *loss)
-{
-	return sim_wiring_set_loss(&fabric->core.plane.wiring, node, port, loss);
-}
-
 int sim_fabric_cut_link(struct sim_fabric *fabric, uint32_t node, uint8_t port)
 {
 	return sim_wiring_cut(&fabric->core.plane.wiring, node, port);

@@ -51,7 +51,7 @@ enum sim_drop {
 	SIM_DROP_NO_ROUTE,  /* no table entry, an unconnected or inactive port */
 	SIM_DROP_HOP_LIMIT, /* a loop in the tables */
 	SIM_DROP_LINK,      /* link is down */
-	SIM_DROP_LOSS,      /* an injected loss */
+	SIM_DROP_LOSS,      /* by a fault */
 	SIM_DROP_PKEY,
 	SIM_DROP_QKEY,
 	SIM_DROP_NO_QP,     /* no such queue pair, or none attached at a port it reached */
@@ -73,14 +73,6 @@ void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *
 /* For sim_node_agents_answer(): what a port of any node has carried; `context` is the fabric. */
 void sim_fabric_traffic(void *context, uint32_t node, uint8_t port,
 			struct sim_port_traffic *traffic);
-
-/* Loss on the link at `port` of `node`, in the direction out of it. */
-struct sim_loss {
-	uint64_t mask; /* bit n: the n-th packet from now (n from 0) over it is lost, then gone */
-	double rate;   /* 0 to 1: each packet, decided by seed, link and packet number */
-};
-int sim_fabric_set_loss(struct sim_fabric *fabric, uint32_t node, uint8_t port,
-			const struct sim_loss *loss);
 
 /* What a fault does to one copy of a packet on its way. All zero: nothing. */
 struct sim_meddling {

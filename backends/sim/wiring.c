@@ -15,7 +15,7 @@ uint64_t sim_mix(uint64_t value)
 	return value ^ (value >> 31);
 }
 
-static void wire_port(struct sim_wiring *wiring, uint32_t node, uint32_t port, uint64_t seed)
+static void wire_port(struct sim_wiring *wiring, uint32_t node, uint32_t port)
 {
 	const struct sim_topology *topology = wiring->topology;
 	const struct sim_port *from = &topology->nodes[node].ports[port];
@@ -25,7 +25,6 @@ static void wire_port(struct sim_wiring *wiring, uint32_t node, uint32_t port, u
 
 	way->owner = node;
 	way->node = from->peer;
-	way->loss_key = sim_mix(seed ^ sim_mix(topology->nodes[node].guid + port));
 	if (from->peer == SIM_NONE)
 		return;
 	link = &topology->links[from->link];
@@ -39,7 +38,7 @@ static void wire_port(struct sim_wiring *wiring, uint32_t node, uint32_t port, u
 		way->byte_time = 80000 / tenths_gbps;
 }
 
-int sim_wiring_init(struct sim_wiring *wiring, const struct sim_topology *topology, uint64_t seed)
+int sim_wiring_init(struct sim_wiring *wiring, const struct sim_topology *topology)
 {
 	uint32_t count = 0;
 
@@ -61,7 +60,7 @@ int sim_wiring_init(struct sim_wiring *wiring, const struct sim_topology *topolo
 		wiring->exits[wiring->first[node]] =
 			(struct sim_exit){.owner = node, .node = SIM_NONE};
 		for (uint32_t port = 1; port <= topology->nodes[node].port_count; port++)
-			wire_port(wiring, node, port, seed);
+			wire_port(wiring, node, port);
 	}
 	return 0;
 }
@@ -91,22 +90,6 @@ static struct sim_exit *find_exit(struct sim_wiring *wiring, uint32_t node, uint
 	return &wiring->exits[index];
 }
 
-int sim_wiring_set_loss(struct sim_wiring *wiring, uint32_t node, uint8_t port,
-			const struct sim_loss *loss)
-{
-	struct sim_exit *way = find_exit(wiring, node, port);
-
-	if (!way)
-		return -ENODEV;
-	if (!(loss->rate >= 0 && loss->rate <= 1))
-		return -EINVAL;
-	way->loss_mask = loss->mask;
-	way->loses_all = loss->rate >= 1;
-	/* 2^64; the product fits for every rate below 1. */
-	way->loss_threshold = way->loses_all ? 0 : (uint64_t)(loss->rate * 0x1p64);
-	return 0;
-}
-
 static int set_down(struct sim_wiring *wiring, uint32_t node, uint8_t port, bool down)
 {
 	struct sim_exit *way = find_exit(wiring, node, port);
@@ -128,17 +111,6 @@ int sim_wiring_mend(struct sim_wiring *wiring, uint32_t node, uint8_t port)
 	return set_down(wiring, node, port, false);
 }
 
-/* Decides by the packet's number alone, so that traffic elsewhere changes nothing here. */
-static bool loses(struct sim_exit *way)
-{
-	uint64_t number = way->packets++;
-	bool masked = way->loss_mask & 1;
-
-	way->loss_mask >>= 1;
-	return masked || way->loses_all ||
-	       (way->loss_threshold && sim_mix(way->loss_key + number) < way->loss_threshold);
-}
-
 bool sim_exit_pass(struct sim_exit *way, uint32_t length, uint64_t *delay, enum sim_drop *cause)
 {
 	if (way->node == SIM_NONE)
@@ -147,8 +119,6 @@ bool sim_exit_pass(struct sim_exit *way, uint32_t length, uint64_t *delay, enum 
 		*cause = SIM_DROP_LINK;
 	else if (length > way->mtu)
 		*cause = SIM_DROP_MTU;
-	else if (loses(way))
-		*cause = SIM_DROP_LOSS;
 	else {
 		*delay += way->latency + (length + OVERHEAD) * way->byte_time / 1000;
 		way->carried_packets++;

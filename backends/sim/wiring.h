@@ -16,14 +16,9 @@ struct sim_exit {
 	uint32_t link;  /* index in the topology */
 	uint8_t port;   /* its number */
 	bool down;
-	uint32_t mtu;       /* bytes */
-	uint64_t latency;   /* ns */
-	uint64_t byte_time; /* ps */
-	uint64_t loss_mask;
-	uint64_t loss_threshold; /* a packet whose number's hash is below it is lost */
-	bool loses_all;          /* a rate of 1 */
-	uint64_t loss_key;
-	uint64_t packets;         /* that have come this far */
+	uint32_t mtu;             /* bytes */
+	uint64_t latency;         /* ns */
+	uint64_t byte_time;       /* ps */
 	uint64_t carried_packets; /* to the other end */
 	uint64_t carried_bytes;   /* headers included */
 	uint64_t discards;        /* packets that did not get there */
@@ -36,18 +31,14 @@ struct sim_wiring {
 	struct sim_exit *exits; /* by port index */
 };
 
-/* 0 or -ENOMEM. `topology` must outlive it. Losses depend on the seed and the nodes' GUIDs alone.
- */
-int sim_wiring_init(struct sim_wiring *wiring, const struct sim_topology *topology, uint64_t seed);
+/* 0 or -ENOMEM. `topology` must outlive it. */
+int sim_wiring_init(struct sim_wiring *wiring, const struct sim_topology *topology);
 void sim_wiring_free(struct sim_wiring *wiring);
 
 /* Index of a port of a node, from 1; SIM_NONE: there is none. */
 uint32_t sim_wiring_index(const struct sim_wiring *wiring, uint32_t node, uint32_t port);
 
-/* -ENODEV: no such port, or nothing connected; -EINVAL: the rate is out of range. */
-int sim_wiring_set_loss(struct sim_wiring *wiring, uint32_t node, uint8_t port,
-			const struct sim_loss *loss);
-/* Both directions. -ENODEV as above. */
+/* Both directions. -ENODEV: no such port, or nothing connected. */
 int sim_wiring_cut(struct sim_wiring *wiring, uint32_t node, uint8_t port);
 int sim_wiring_mend(struct sim_wiring *wiring, uint32_t node, uint8_t port);
 

@@ -114,7 +114,7 @@ static int set_up(void **state)
 	start_opensm(f);
 	start_model(f);
 	list_ports(f);
-	assert_int_equal(sim_wiring_init(&f->wiring, f->topology, 1), 0);
+	assert_int_equal(sim_wiring_init(&f->wiring, f->topology), 0);
 	*state = f;
 	return 0;
 }

@@ -161,14 +161,15 @@ static void ends_in_a_loop_of_tables(void **state)
 	(void)state;
 	set_up(&world, small_topology_two_switches(), 1);
 	lid = lid_of(&world, "right1");
-	before = world.plane.wiring.exits[sim_wiring_index(&world.plane.wiring, 1, 4)].packets;
+	before = world.plane.wiring.exits[sim_wiring_index(&world.plane.wiring, 1, 4)]
+			 .carried_packets;
 	world.control->tables.switches[0].lft[lid] = 4;
 	world.control->tables.switches[1].lft[lid] = 4;
 	assert_lost(walk_to(&world, "left1", lid, 0), SIM_DROP_HOP_LIMIT);
-	assert_int_equal(
-		world.plane.wiring.exits[sim_wiring_index(&world.plane.wiring, 1, 4)].packets -
-			before,
-		SIM_HOPS_MAX / 2);
+	assert_int_equal(world.plane.wiring.exits[sim_wiring_index(&world.plane.wiring, 1, 4)]
+					 .carried_packets -
+				 before,
+			 SIM_HOPS_MAX / 2);
 	tear_down(&world);
 }
 
@@ -344,84 +345,6 @@ static void copies_that_multiply_in_a_loop_end(void **state)
 	tear_down(&world);
 }
 
-/* ---- loss ---- */
-
-static void a_mask_names_the_packets_that_die(void **state)
-{
-	const struct sim_loss loss = {.mask = UINT64_C(1) << 63 | 0x15};
-	struct plane world;
-	uint16_t lid;
-
-	(void)state;
-	set_up(&world, small_topology_star(2), 1);
-	lid = lid_of(&world, "node2");
-	walk_to(&world, "node1", lid, 0); /* before: does not count */
-	assert_int_equal(
-		sim_wiring_set_loss(&world.plane.wiring, node_of(&world, "node1"), 1, &loss), 0);
-	for (int i = 0; i < 130; i++) {
-		struct sim_end end = walk_to(&world, "node1", lid, 0);
-		bool lost = i == 0 || i == 2 || i == 4 || i == 63;
-
-		assert_int_equal(end.arrived, !lost);
-		if (lost)
-			assert_lost(end, SIM_DROP_LOSS);
-		/* The other direction is not concerned. */
-		assert_true(walk_to(&world, "node2", lid_of(&world, "node1"), 0).arrived);
-	}
-	tear_down(&world);
-}
-
-/* Which of the first 64 packets get through. */
-static uint64_t draw(uint64_t seed, double rate, uint32_t hosts, int others)
-{
-	const struct sim_loss loss = {.rate = rate};
-	struct plane world;
-	uint64_t lost = 0;
-
-	set_up(&world, small_topology_star(hosts), seed);
-	assert_int_equal(
-		sim_wiring_set_loss(&world.plane.wiring, node_of(&world, "node1"), 1, &loss), 0);
-	for (int i = 0; i < 64; i++) {
-		for (int other = 0; other < others; other++)
-			walk_to(&world, "node2", lid_of(&world, "node1"), 0);
-		lost |= (uint64_t)!walk_to(&world, "node1", lid_of(&world, "node2"), 0).arrived
-			<< i;
-	}
-	tear_down(&world);
-	return lost;
-}
-
-static void a_rate_is_drawn_from_the_seed_alone(void **state)
-{
-	uint64_t once = draw(7, 0.5, 2, 0);
-
-	(void)state;
-	assert_int_equal(draw(7, 0.5, 2, 0), once);
-	assert_int_equal(draw(7, 0.5, 2, 3), once);
-	assert_int_equal(draw(7, 0.5, 5, 0), once);
-	assert_int_not_equal(draw(8, 0.5, 2, 0), once);
-	assert_in_range(__builtin_popcountll(once), 16, 48);
-	assert_int_equal(draw(7, 0, 2, 0), 0);
-	assert_int_equal(draw(7, 1, 2, 0), UINT64_MAX);
-}
-
-static void refuses_rates_out_of_range(void **state)
-{
-	const double wrong[] = {-0.1, 1.1, __builtin_nan("")};
-	struct plane world;
-
-	(void)state;
-	set_up(&world, small_topology_star(2), 1);
-	for (int i = 0; i < 3; i++) {
-		const struct sim_loss loss = {.rate = wrong[i]};
-
-		assert_int_equal(sim_wiring_set_loss(&world.plane.wiring, 0, 1, &loss), -EINVAL);
-	}
-	assert_int_equal(sim_wiring_set_loss(&world.plane.wiring, 0, 77, &(struct sim_loss){0}),
-			 -ENODEV);
-	tear_down(&world);
-}
-
 /* ---- queue pairs ---- */
 
 static struct sim_queue_pair *open_pair(struct plane *world, const char *name, uint32_t endpoint)
@@ -544,9 +467,6 @@ int main(void)
 		cmocka_unit_test(a_loop_of_multicast_trees_ends),
 		cmocka_unit_test(a_loop_in_a_large_fabric_ends_after_its_hops),
 		cmocka_unit_test(copies_that_multiply_in_a_loop_end),
-		cmocka_unit_test(a_mask_names_the_packets_that_die),
-		cmocka_unit_test(a_rate_is_drawn_from_the_seed_alone),
-		cmocka_unit_test(refuses_rates_out_of_range),
 		cmocka_unit_test(numbers_are_unique_and_from_the_seed),
 		cmocka_unit_test(copies_of_one_time_keep_their_order),
 	};

@@ -339,22 +339,6 @@ static void ends_with_packets_in_flight(void **state)
 
 /* ---- faults ---- */
 
-static void injects_losses(void **state)
-{
-	const struct sim_loss loss = {.mask = 0x5};
-	struct world world;
-
-	(void)state;
-	world_set_up_star(&world, 2);
-	assert_int_equal(sim_fabric_set_loss(world.fabric, world.nodes[0].index, 1, &loss), 0);
-	for (int i = 0; i < 4; i++)
-		world_send(&world, 0, world_unicast_to(&world, 1));
-	world_run(&world);
-	assert_int_equal(world_take_datagrams(&world, 1), 2);
-	world_assert_drops(&world, SIM_DROP_LOSS, 2);
-	world_tear_down(&world);
-}
-
 static void cuts_links(void **state)
 {
 	struct world world;
@@ -500,7 +484,6 @@ int main(void)
 		cmocka_unit_test(bounds_what_is_on_its_way),
 		cmocka_unit_test(closes_with_packets_in_flight),
 		cmocka_unit_test(ends_with_packets_in_flight),
-		cmocka_unit_test(injects_losses),
 		cmocka_unit_test(cuts_links),
 		cmocka_unit_test(says_why_it_ended),
 		cmocka_unit_test(maps_cookies_of_different_nodes),

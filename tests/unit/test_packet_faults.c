@@ -132,8 +132,8 @@ static void a_group_and_a_node_together(void **state)
 
 	(void)state;
 	for (int i = 0; i < 16; i += 2)
-		snprintf(fault + strlen(fault), sizeof(fault) - strlen(fault), "%s%x",
-			 i ? ":" : "", world_group.raw[i] << 8 | world_group.raw[i + 1]);
+		snprintf(fault + strlen(fault), sizeof(fault) - strlen(fault), "%s%x", i ? ":" : "",
+			 world_group.raw[i] << 8 | world_group.raw[i + 1]);
 	strcat(fault, "\" }");
 	begin(&trial, fault);
 	multicast(&trial, 0);
@@ -161,8 +161,8 @@ static void a_class_that_is_not_sent_meets_nothing(void **state)
 static struct sim_sa_verdict judge(struct trial *trial, int node)
 {
 	uint8_t mad[ACM_MAD_LENGTH] = {0};
-	struct sim_sa_query query = {
-		.port = {.node = trial->world.nodes[node].index, .port = 1}, .mad = mad};
+	struct sim_sa_query query = {.port = {.node = trial->world.nodes[node].index, .port = 1},
+				     .mad = mad};
 	struct sim_sa_verdict verdict = {0};
 
 	sim_packet_faults_judge(&trial->faults, &query, &verdict);
@@ -199,12 +199,50 @@ static void mads_of_the_sa_are_a_class_of_their_own(void **state)
 	end(&trial);
 }
 
+/* Which of 64 packets get through, with others' in between. */
+static uint64_t lost_of(const char *fault, uint64_t seed, int others)
+{
+	struct trial trial;
+	uint64_t lost = 0;
+
+	begin(&trial, fault);
+	trial.faults.seed = seed;
+	sim_packet_faults_remove(&trial.faults, &trial.plan);
+	assert_int_equal(sim_packet_faults_add(&trial.faults, &trial.plan), 0);
+	for (int i = 0; i < 64; i++) {
+		for (int other = 0; other < others; other++)
+			world_send(&trial.world, 2, world_unicast_to(&trial.world, 3));
+		world_send(&trial.world, 0, world_unicast_to(&trial.world, 1));
+		world_run(&trial.world);
+		lost |= (uint64_t)!world_take_datagrams(&trial.world, 1) << i;
+		world_take_datagrams(&trial.world, 3);
+	}
+	end(&trial);
+	return lost;
+}
+
+static void a_rate_is_drawn_from_the_seed_alone(void **state)
+{
+	static const char fault[] = "{ kind: loss, link: node2, rate: 0.5 }";
+	uint64_t once = lost_of(fault, 7, 0);
+
+	(void)state;
+	assert_true(lost_of(fault, 7, 0) == once);
+	assert_true(lost_of(fault, 7, 3) == once);
+	assert_true(lost_of(fault, 8, 0) != once);
+	assert_in_range(__builtin_popcountll(once), 16, 48);
+	assert_true(lost_of("{ kind: loss, link: node2, rate: 1 }", 7, 0) == UINT64_MAX);
+	assert_true(lost_of("{ kind: loss, link: node2, packets: [0, 2, 63] }", 7, 0) ==
+		    (UINT64_C(1) << 63 | 5));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_loses_what_passes_it_both_ways),
 		cmocka_unit_test(of_a_multicast_a_link_concerns_what_is_behind_it),
 		cmocka_unit_test(packets_are_counted_once_on_a_link),
+		cmocka_unit_test(a_rate_is_drawn_from_the_seed_alone),
 		cmocka_unit_test(a_node_beside_a_link_is_the_sender),
 		cmocka_unit_test(a_group_and_a_node_together),
 		cmocka_unit_test(a_class_that_is_not_sent_meets_nothing),

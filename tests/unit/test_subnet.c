@@ -45,7 +45,7 @@ static void bring_up(struct fixture *f, const char *text, const struct sim_subne
 	f->topology = small_topology_parse(text);
 	assert_int_equal(
 		sim_subnet_create(f->topology, options, &f->subnet, f->why, sizeof(f->why)), 0);
-	assert_int_equal(sim_wiring_init(&f->wiring, f->topology, 1), 0);
+	assert_int_equal(sim_wiring_init(&f->wiring, f->topology), 0);
 	sim_walk_init(&f->walk, &f->wiring);
 }
 
