@@ -392,7 +392,10 @@ static int change_lids(struct sim_fabric_faults *faults, const struct sim_fault_
 	for (uint32_t i = 0; i < plan->nodes.count && !error; i++) {
 		struct sim_port_ref port = {.node = plan->nodes.nodes[i], .port = 1};
 
-		error = sim_builtin_change_lid(faults->control, port);
+		if (faults->control_kind == SIM_UNDER_IBSIM)
+			error = sim_ibsim_change_lid(faults->control, port.node);
+		else
+			error = sim_builtin_change_lid(faults->control, port);
 	}
 	if (error != -ENOSPC)
 		return error;
@@ -437,7 +440,6 @@ bool sim_fault_is_possible(const struct sim_fault_plan *plan, enum sim_control_k
 	switch (plan->kind) {
 	case SIM_FAULT_MLID_SHARED:
 	case SIM_FAULT_TREE_DELAY:
-	case SIM_FAULT_LID_CHANGE:
 		return kind == SIM_UNDER_BUILTIN;
 	default:
 		return true;

@@ -30,6 +30,11 @@ int sim_ibsim_change_prefix(struct sim_control *control, uint64_t prefix);
  * groups that it does not know are not told.
  */
 int sim_ibsim_lose_groups(struct sim_control *control);
+/*
+ * As sim_ibsim_lose_groups(), but the new one gives the first port of a host the lowest LID that is
+ * free. -EINVAL: not a host; -ENOSPC: no LID is free.
+ */
+int sim_ibsim_change_lid(struct sim_control *control, uint32_t node);
 /* Whether the last OpenSM that was started has swept, and the ports know of it. */
 bool sim_ibsim_is_managed(const struct sim_control *control);
 /*

@@ -2,6 +2,7 @@
 /* OpenSM's process: how it begins, what it is made to do, and what follows from its end. */
 #include "ibsim_control.h"
 
+#include "ibsim_lids.h"
 #include "ibsim_subnet.h"
 
 #include <acmite/sa.h>
@@ -198,6 +199,22 @@ int sim_ibsim_change_prefix(struct sim_control *control, uint64_t prefix)
 {
 	subnet_of(control)->prefix = prefix;
 	return sim_ibsim_start_opensm(control);
+}
+
+int sim_ibsim_change_lid(struct sim_control *control, uint32_t node)
+{
+	struct ibsim_subnet *subnet = subnet_of(control);
+	struct sim_port_ref port = {.node = node, .port = 1};
+	char path[PATH_MAX];
+	int error, started;
+
+	if (ibsim_port_index(subnet, port) == SIM_NONE)
+		return -EINVAL;
+	sim_ibsim_kill_opensm(control);
+	ibsim_scratch_path(subnet, IBSIM_OPENSM_FOLDER "/" IBSIM_LIDS, path);
+	error = ibsim_lids_move(path, subnet->topology->nodes[node].ports[1].guid);
+	started = sim_ibsim_lose_groups(control); /* with the LIDs as they were, if need be */
+	return error ? error : started;
 }
 
 int sim_ibsim_lose_groups(struct sim_control *control)

@@ -340,6 +340,28 @@ static void test_partitions_change(void **state)
 	assert_int_equal(entry_of(f, 3, 0x20), 0x8020);
 }
 
+static void test_a_port_is_given_another_lid(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(sim_ibsim_change_lid(f->control, 0), -EINVAL); /* a switch */
+	assert_int_equal(sim_ibsim_change_lid(f->control, port_of(f, 2).node), 0);
+	AWAIT(f, facts_of(f, 2).lid != f->lids[2]);
+	AWAIT(f, sim_ibsim_is_managed(f->control));
+	for (uint32_t i = 0; i < HOSTS; i++) {
+		assert_int_equal(f->reregistrations[i], 0);
+		if (i != 2)
+			assert_int_equal(facts_of(f, i).lid, f->lids[i]);
+	}
+	assert_reachable(f);
+	/* Two at once, whose files follow each other. */
+	assert_int_equal(sim_ibsim_change_lid(f->control, port_of(f, 1).node), 0);
+	assert_int_equal(sim_ibsim_change_lid(f->control, port_of(f, 3).node), 0);
+	AWAIT(f, facts_of(f, 1).lid != f->lids[1] && facts_of(f, 3).lid != f->lids[3]);
+	assert_int_not_equal(facts_of(f, 1).lid, facts_of(f, 3).lid);
+	assert_reachable(f);
+}
+
 static void test_the_subnet_prefix_changes(void **state)
 {
 	static const uint8_t prefix[8] = {0xfe, 0xc0, 0, 0, 0, 0, 0, 7};
@@ -361,11 +383,9 @@ static void test_the_subnet_prefix_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_another_host_takes_over),
-		TEST(test_lids_are_given_out_anew),
-		TEST(test_groups_are_lost_without_a_word),
-		TEST(test_the_subnet_prefix_changes),
-		TEST(test_partitions_change),
+		TEST(test_another_host_takes_over),        TEST(test_lids_are_given_out_anew),
+		TEST(test_groups_are_lost_without_a_word), TEST(test_a_port_is_given_another_lid),
+		TEST(test_the_subnet_prefix_changes),      TEST(test_partitions_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
