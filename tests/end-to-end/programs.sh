@@ -3,7 +3,7 @@
 # scratch folder.
 source "$(dirname "${BASH_SOURCE[0]}")/harness.sh"
 
-declare -A programs		# process ids by name
+declare -A programs=()		# process ids by name
 clean_up_all() {
 	local ended=$?
 	[ ${#programs[@]} = 0 ] || { kill -KILL "${programs[@]}"; wait "${programs[@]}"; } 2>/dev/null
