@@ -1,0 +1,231 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# Usage: fabric_server.sh PART [CONTROL]
+# A served fabric, and daemons of other processes on its nodes.
+source "$(dirname "$0")/programs.sh"
+
+fabric=$scratch/fabric.sock
+
+# A daemon on each node, attached to the served fabric.
+attach_nodes() { # NODE...
+	local node
+	printf 'timeout 200\nretries 2\nnegative_timeout 0\n' >"$scratch/options"
+	for node in "$@"; do
+		begin "$node" "$ACMITED" -P --backend sim --fabric "$fabric" --node "$node" \
+			-O "$scratch/options" --socket "$scratch/$node.sock"
+	done
+}
+
+resolves() { # FROM TO: from the SA or its peers, whatever it has heard before
+	socket=$scratch/$1.sock
+	acmite 0 resolve --json -d "$2"
+	same "the status" "$(member status)" success
+}
+
+resolves_not() { # FROM TO
+	socket=$scratch/$1.sock
+	acmite 1 resolve --json -d "$2"
+}
+
+# A daemon that must not start says why.
+refused() { # NODE REGULAR-EXPRESSION ARGUMENT...
+	local node=$1 pattern=$2
+	shift 2
+	expect 1 "$ACMITED" -P --backend sim --fabric "$fabric" --node "$node" --socket "$scratch/refused.sock" "$@"
+	says "$pattern"
+	[ ! -e "$scratch/refused.sock" ] || fail "its socket is left"
+}
+
+fault() {
+	expect 0 "$ACMITE" fabric fault -f "$fabric" "$@"
+}
+
+show() { # [TABLE]
+	expect 0 "$ACMITE" fabric show -f "$fabric" "$@"
+}
+
+count() { # WHAT: of the drops
+	show drops
+	sed -nE "s/^$1 +([0-9]+)$/\1/p" <<<"$said"
+}
+
+# Again and again until it is so: what is waited for does not say when it comes.
+until_so() { # COMMAND...
+	local end=$((SECONDS + patience))
+	until ("$@") >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || { "$@"; fail "not within $patience s: $*"; }
+		read -rt 0.05 <> <(:)
+	done
+}
+
+# ---- parts ----
+
+serves() { # CONTROL
+	local from to
+	serve_fabric two-tier --control "$1" --scratch "$scratch"
+	attach_nodes node01 node03 node20
+	for from in node01 node03 node20; do
+		for to in 1 3 20; do
+			resolves "$from" "node$(printf %02d "$to")"
+			resolves "$from" "10.0.0.$to"
+		done
+	done
+	expect 0 ib_acme -S "$scratch/node01.sock" -f n -s node01 -d node20 -v
+	expect 0 ib_acme -S "$scratch/node20.sock" -f i -d 10.0.0.3
+	resolves_not node01 node02 # nobody answers there
+	show
+	says '^node20 +host +1 +active +[0-9]+ +0x[0-9a-f]{16} +leaf3:6 +service$'
+	same "the services" "$(grep -c 'service$' <<<"$said")" 3
+	show groups
+	says '^0xc00[0-9] +ff1[0-9a-f:]+ +node03 +1 +0x[0-9a-f]{6} +yes$'
+	show tables
+	says '^leaf3 +[0-9]+ +6 +node20:1$'
+	says '^leaf3 +0xc00[0-9] '
+	show nodes --json
+	says '^    "lid": [0-9]+,$'
+	show drops
+	says '^dropped_loss +0$'
+	end node03 0
+	show
+	same "the services" "$(grep -c 'service$' <<<"$said")" 2
+	end fabric 0
+	[ ! -e "$fabric" ] || fail "the server's socket is left"
+}
+
+refuses() {
+	serve_fabric two-tier
+	same "its mode" "$(stat -c %a "$fabric")" 600
+	attach_nodes node03
+	refused node03 'node03 is taken: another service runs on it'
+	refused nobody 'the fabric two-tier has no node nobody'
+	refused leaf1 'leaf1 is a switch'
+	expect 2 "$ACMITED" -P --backend sim --fabric "$fabric" --node node01 --control ibsim
+	says '--control is of a fabric in this process'
+	expect 1 "$ACMITE" fabric serve "$topologies/two-tier.yaml" --socket "$fabric"
+	says 'is in use: a program serves it'
+	expect 1 "$ACMITE" fabric show -f "$scratch/nothing"
+	says 'no fabric server can be reached'
+	expect 2 "$ACMITE" fabric show -f "$fabric" everything
+	expect 0 "$TOOLS/hostile_programs" "$fabric" version
+	says 'you speak version 2 of the attach protocol and this server version 1'
+	: >"$scratch/plain"
+	expect 1 "$ACMITE" fabric serve "$topologies/two-tier.yaml" --socket "$scratch/plain"
+	says 'is not a socket'
+	[ -f "$scratch/plain" ] || fail "a file that is no socket was removed"
+}
+
+# A client that is killed frees its node at once.
+killed_client() {
+	serve_fabric two-tier
+	attach_nodes node01 node03
+	resolves node01 node03
+	slay node03
+	rm -f "$scratch/node03.sock"*
+	attach_nodes node03
+	resolves node01 node03
+	resolves node03 node01
+}
+
+# A server that is killed takes the ports with it, not the daemons; the next one has them again.
+killed_server() {
+	local node
+	serve_fabric two-tier
+	attach_nodes node01 node03
+	resolves node01 node03
+	for node in 1 2; do
+		slay fabric
+		await_said node01 "the fabric server at $fabric is gone .*; no port is left"
+		await_said node03 "the fabric server at $fabric is gone"
+		resolves_not node01 node03
+		expect 0 "$ACMITE" endpoints -S "$scratch/node01.sock"
+		refused node07 'no fabric server can be reached'
+		: >"$scratch/node01.log"
+		: >"$scratch/node03.log"
+		serve_fabric two-tier # over the socket that was left
+		await_said node01 'attached to node01 of the fabric .* again'
+		await_said node03 'attached to node03 of the fabric .* again'
+		until_so resolves node01 node03
+		until_so resolves node03 node01
+	done
+	end fabric 0
+	end node01 0
+	end node03 0
+}
+
+faults() {
+	local lost
+	serve_fabric two-tier
+	attach_nodes node01 node03
+	# Wrong ones.
+	expect 1 "$ACMITE" fabric fault -f "$fabric" 'kind: frob'
+	says "there is no fault of kind 'frob'"
+	expect 1 "$ACMITE" fabric fault -f "$fabric" 'kind: stop, node: nobody'
+	says nobody
+	expect 1 "$ACMITE" fabric fault -f "$fabric" 'kind: reload, node: node01'
+	says 'concerns a service'
+	expect 2 "$ACMITE" fabric fault -f "$fabric"
+	# Packets.
+	fault 'kind: loss, rate: 1.0'
+	resolves_not node01 node03
+	lost=$(count dropped_loss)
+	[ "$lost" -gt 0 ] || fail "nothing was lost"
+	fault none
+	resolves node01 node03
+	# The SA: a route that is not known yet.
+	echo 'kind: sa_error, status: 0x0300' >"$scratch/fault"
+	fault --file "$scratch/fault"
+	resolves_not node03 node01
+	fault none
+	resolves node03 node01
+	# A link of the node: its port goes down, and comes again by itself.
+	fault 'kind: link_down, link: "node03 -- leaf1", for: 300ms'
+	show
+	says '^node03 +host +1 +down '
+	until_so resolves node03 node01
+	show
+	says '^node03 +host +1 +active '
+	# A node that is switched off: its daemon goes on without a port until it is started.
+	: >"$scratch/node03.log"
+	fault 'kind: stop, node: node03'
+	await_said node03 'node03 was stopped by a fault; no port is left'
+	resolves_not node03 node01
+	refused node03 'node03 is stopped by a fault'
+	fault 'kind: start, node: node03'
+	await_said node03 'attached to node03 of the fabric .* again'
+	until_so resolves node03 node01
+	# One that is frozen answers nobody, and loses nothing that is its own.
+	fault 'kind: pause, node: node03'
+	resolves_not node03 10.0.0.1
+	fault 'kind: resume, node: node03'
+	resolves node03 10.0.0.1
+}
+
+hostile() {
+	local before
+	serve_fabric two-tier
+	attach_nodes node01 node03
+	before=$(sed -nE 's/^VmRSS:\s+([0-9]+) kB/\1/p' "/proc/${programs[fabric]}/status")
+	for kind in garbage reckless crowd; do
+		expect 0 "$TOOLS/hostile_programs" "$fabric" "$kind"
+		resolves node01 10.0.0.3
+		resolves node03 fd00::1
+	done
+	for kind in unread silent; do
+		begin "$kind" "$TOOLS/hostile_programs" "$fabric" "$kind" node07
+		acmite 0 resolve -d node03
+	done
+	# New names each time, so that packets go round.
+	attach_nodes node20
+	resolves node01 node20
+	resolves node20 node03
+	slay unread
+	slay silent
+	resolves node20 node01
+	[ "$(sed -nE 's/^VmRSS:\s+([0-9]+) kB/\1/p' "/proc/${programs[fabric]}/status")" -lt \
+		$((before + 200000)) ] || fail "the server's memory has grown by more than 200 MB"
+	end fabric 0
+}
+
+part=$1
+shift
+"$part" "$@"
