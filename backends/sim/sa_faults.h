@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Faults of the SA, under any control: a control around another one, all of whose operations are
- * that one's, but for SA requests, of engines and of programs. A judge says of each what becomes of it: it is lost, refused,
- * served late, or answered twice or not at all. Time is what process() is given, so a run in
- * virtual time stays the same to the byte.
+ * that one's, but for SA requests, of engines and of programs. A judge says of each what becomes of
+ * it: it is lost, refused, served late, or answered twice or not at all. Time is what process() is
+ * given, so a run in virtual time stays the same to the byte.
  */
 #ifndef ACMITE_SIM_SA_FAULTS_H
 #define ACMITE_SIM_SA_FAULTS_H
