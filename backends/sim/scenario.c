@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "subnet.h"
 
 #define FILE_BYTES_MAX (16u << 20)
 
@@ -37,7 +38,20 @@ void sim_scenario_free(struct sim_scenario *scenario)
 
 /* ---- reading ---- */
 
-enum { SCENARIO, TOPOLOGY, SEED, START, MLIDS, OPTIONS, RANDOM, SOMETIMES, STEPS, FINALLY, KEYS };
+enum {
+	SCENARIO,
+	TOPOLOGY,
+	SEED,
+	START,
+	MLIDS,
+	LMC,
+	OPTIONS,
+	RANDOM,
+	SOMETIMES,
+	STEPS,
+	FINALLY,
+	KEYS
+};
 
 /* Beside the scenario's file, unless the path is absolute. */
 static char *path_beside(const char *file, const char *path)
@@ -156,15 +170,15 @@ static void read_name(struct scenario_reader *reader, const yaml_node_t *root,
 
 static void read_scenario(struct scenario_reader *reader)
 {
-	static const char *const keys[KEYS] = {"scenario",       "topology", "seed",   "start",
-					       "multicast_lids", "options",  "random", "sometimes",
-					       "steps",          "finally"};
+	static const char *const keys[KEYS] = {"scenario",       "topology", "seed",    "start",
+					       "multicast_lids", "lmc",      "options", "random",
+					       "sometimes",      "steps",    "finally"};
 	static const struct sim_word starts[] = {{"ready", 0}, {"cold", 1}, {NULL, 0}};
 	struct sim_scenario *scenario = reader->scenario;
 	yaml_node_t *root = sim_document_root(&reader->document);
 	yaml_node_t *values[KEYS];
 	uint32_t cold = 0;
-	uint64_t mlids = 0;
+	uint64_t mlids = 0, lmc = 0;
 
 	if (!sim_document_fields(&reader->document, root, "the scenario", keys, KEYS, values))
 		return;
@@ -175,6 +189,8 @@ static void read_scenario(struct scenario_reader *reader)
 	scenario->cold = cold != 0;
 	sim_document_number(&reader->document, values[MLIDS], "multicast_lids", 1, 0x3fff, &mlids);
 	scenario->mlid_count = (uint32_t)mlids;
+	sim_document_number(&reader->document, values[LMC], "lmc", 0, SIM_LMC_MAX, &lmc);
+	scenario->lmc = (uint8_t)lmc;
 	if (!read_topology(reader, root, values[TOPOLOGY]))
 		return; /* nothing else can be told */
 	scenario_read_options(reader, values[OPTIONS]);

@@ -179,6 +179,7 @@ struct sim_scenario {
 	uint64_t seed;
 	bool cold;           /* times count from the start of the nodes, not from readiness */
 	uint32_t mlid_count; /* multicast LIDs of the built-in subnet manager; 0: its default */
+	uint8_t lmc;         /* of hosts' ports, likewise */
 	uint64_t sometimes; /* 1 << enum acm_counter: in a sweep some run must count each of them */
 	uint32_t random_faults;             /* drawn from the seed, besides the steps */
 	uint64_t random_within;             /* ns in which they begin and end */

@@ -15,6 +15,8 @@ static int make_control(struct simulation *simulation, char *why, size_t size)
 		simulation->allowance = ALLOWANCE;
 		if (simulation->scenario->mlid_count)
 			simulation->skips = "multicast_lids is not under ibsim";
+		if (simulation->scenario->lmc)
+			simulation->skips = "lmc is not under ibsim";
 		sim_ibsim_options_default(&ibsim);
 		ibsim.cancel_fd = simulation->options->cancel_fd;
 		return sim_ibsim_control_create(simulation->topology, &ibsim, &simulation->control,
@@ -23,6 +25,7 @@ static int make_control(struct simulation *simulation, char *why, size_t size)
 	sim_builtin_options_default(&builtin);
 	if (simulation->scenario->mlid_count)
 		builtin.subnet.mlid_count = simulation->scenario->mlid_count;
+	builtin.subnet.lmc = simulation->scenario->lmc;
 	return sim_builtin_control_create(simulation->topology, &builtin, &simulation->control, why,
 					  size);
 }

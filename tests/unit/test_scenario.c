@@ -136,6 +136,7 @@ static void what_cannot_be_is_refused(void **state)
 	refuse(STEP "fault: { kind: loss, rate: 0.5, packets: [1] }\n", "t.yaml:4:", "contradict");
 	refuse(STEP "fault: { kind: loss, rate: 1.5 }\n", "t.yaml:4:", "a share above 0 up to 1");
 	refuse(HEAD, "t.yaml:1:1:", "says nothing");
+	refuse(HEAD "lmc: 8\nfinally: {}\n", "t.yaml:3:6:", "lmc");
 	refuse("scenario: x\nfinally: {}\n", "t.yaml:1:1:", "no 'topology'");
 	refuse("scenario: x\ntopology: /nowhere.yaml\nfinally: {}\n",
 	       "t.yaml:2:11:", "/nowhere.yaml: cannot be read");
