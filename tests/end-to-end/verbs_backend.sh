@@ -131,7 +131,7 @@ no_device() {
 		fail "what is missing is not told"
 	socket=$scratch/alone.sock
 	acmite 1 resolve -d node2
-	says 'not_connected'
+	says '^status +not connected'
 	end alone 0
 }
 

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Addresses of ports that come and go: from the file, or the host's name; and what changes in them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "port_addresses.h"
+
+#include <acmite/wire.h>
+#include <string.h>
+
+static struct acm_port_facts facts_of(uint32_t port, const char *device, uint8_t number)
+{
+	struct acm_port_facts facts = {.port = port, .number = number};
+
+	strcpy(facts.device, device);
+	return facts;
+}
+
+static struct acm_address name_of(const char *text)
+{
+	struct acm_address address;
+
+	assert_int_equal(acm_address_canonical(&address, ACM_ADDRESS_NAME, (const uint8_t *)text,
+					       strlen(text)),
+			 0);
+	return address;
+}
+
+static void from_the_file(void **state)
+{
+	static const char text[] = "one mlx5_0 1 default\n"
+				   "two mlx5_0 2 default\n"
+				   "far mlx5_7 1 default\n"
+				   "three mlx5_0 1 8123\n";
+	struct problems problems = {.out = stderr};
+	struct local_addresses addresses = {.list = NULL};
+	struct acm_port_facts facts = facts_of(3, "mlx5_0", 1);
+	struct acm_address host = name_of("host");
+	struct address_file file;
+	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+
+	(void)state;
+	assert_non_null(in);
+	assert_int_equal(address_file_read(&file, "f", in, ADDRESS_FILE_SKIP_IPS, &problems), 0);
+	fclose(in);
+	assert_int_equal(port_addresses_append(&addresses, &facts, &file, &host), 0);
+	assert_int_equal(addresses.count, 2);
+	assert_string_equal(addresses.list[0].text, "one");
+	assert_int_equal(addresses.list[0].port, 3);
+	assert_int_equal(addresses.list[0].pkey, 0);
+	assert_string_equal(addresses.list[1].text, "three");
+	assert_int_equal(addresses.list[1].pkey, 0x8123);
+	/* Those of the next port come behind. */
+	facts = facts_of(4, "mlx5_0", 2);
+	assert_int_equal(port_addresses_append(&addresses, &facts, &file, &host), 0);
+	assert_int_equal(addresses.count, 3);
+	assert_string_equal(addresses.list[2].text, "two");
+	assert_int_equal(addresses.list[2].port, 4);
+	/* A file that has none for a port says just that. */
+	facts = facts_of(5, "mlx5_1", 1);
+	assert_int_equal(port_addresses_append(&addresses, &facts, &file, &host), 0);
+	assert_int_equal(addresses.count, 3);
+	local_addresses_free(&addresses);
+	address_file_free(&file);
+}
+
+static void from_the_host(void **state)
+{
+	struct local_addresses addresses = {.list = NULL};
+	struct acm_port_facts facts = facts_of(2, "mlx5_0", 1);
+	struct acm_address host = name_of("Host"), nobody = {.type = ACM_ADDRESS_NONE};
+
+	(void)state;
+	facts.pkey_count = 5;
+	facts.pkeys[0] = 0x7fff;
+	facts.pkeys[2] = 0x8123;
+	facts.pkeys[3] = 0xffff; /* as the first in 15 bits */
+	facts.pkeys[4] = 0x8000; /* none */
+	assert_int_equal(port_addresses_append(&addresses, &facts, NULL, &host), 0);
+	assert_int_equal(addresses.count, 2);
+	assert_int_equal(addresses.list[0].pkey, 0x7fff);
+	assert_int_equal(addresses.list[1].pkey, 0x8123);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(addresses.list[i].port, 2);
+		assert_true(acm_address_equal(&addresses.list[i].address, &host));
+		assert_string_equal(addresses.list[i].text, "host");
+	}
+	assert_int_equal(port_addresses_append(&addresses, &facts, NULL, &nobody), 0);
+	assert_int_equal(addresses.count, 2);
+	local_addresses_free(&addresses);
+}
+
+static void the_hosts_name_has_no_domain(void **state)
+{
+	struct acm_address host;
+
+	(void)state;
+	port_addresses_host(&host);
+	assert_null(memchr(host.data, '.', host.length));
+}
+
+static void note(void *context, const struct acm_local_address *address)
+{
+	char *seen = context;
+
+	strcat(seen, address->text);
+	strcat(seen, " ");
+}
+
+static struct acm_local_address local(uint32_t port, uint16_t pkey, const char *text)
+{
+	struct acm_local_address address = {.port = port, .pkey = pkey, .address = name_of(text)};
+
+	strcpy(address.text, text);
+	return address;
+}
+
+static void tells_what_is_missing(void **state)
+{
+	struct acm_local_address before[] = {local(0, 0, "a"), local(0, 0, "b"), local(1, 0, "c")};
+	struct acm_local_address after[] = {local(0, 0, "b"), local(1, 0x8001, "c"),
+					    local(2, 0, "a")};
+	struct local_addresses from = {.list = before, .count = 3};
+	struct local_addresses to = {.list = after, .count = 3};
+	char seen[64] = "";
+
+	(void)state;
+	port_addresses_missing(&from, &to, note, seen);
+	assert_string_equal(seen, "a c ");
+	seen[0] = 0;
+	port_addresses_missing(&to, &from, note, seen);
+	assert_string_equal(seen, "c a ");
+	seen[0] = 0;
+	port_addresses_missing(&from, &from, note, seen);
+	assert_string_equal(seen, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(from_the_file),
+		cmocka_unit_test(from_the_host),
+		cmocka_unit_test(the_hosts_name_has_no_domain),
+		cmocka_unit_test(tells_what_is_missing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
