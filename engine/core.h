@@ -319,8 +319,8 @@ void acm_sa_exchange_fini(struct acm_engine *engine, struct acm_sa_exchange *sa)
 /* Queues it, behind others; memberships go before paths. An exchange under way begins anew. */
 void acm_sa_exchange_begin(struct acm_engine *engine, struct acm_sa_exchange *sa,
 			   enum acm_sa_kind kind);
-/* One under way begins anew when acm_sa_exchange_pump() comes to it; nothing is sent until then. */
-void acm_sa_exchange_restart(struct acm_engine *engine, struct acm_sa_exchange *sa);
+/* Takes it back, and gives its place in the window to no other before acm_sa_exchange_pump(). */
+void acm_sa_exchange_withdraw(struct acm_engine *engine, struct acm_sa_exchange *sa);
 void acm_sa_exchange_pump(struct acm_engine *engine, struct acm_port *port);
 /* Its owner wants no answer any more. */
 void acm_sa_exchange_stop(struct acm_engine *engine, struct acm_sa_exchange *sa);

@@ -283,11 +283,22 @@ void acm_lookup_abandon(struct acm_engine *engine, struct acm_lookup *lookup)
 	acm_lookup_finish(engine, lookup, ACM_STATUS_NO_MEMORY);
 }
 
+/* All before any is done with: else one would be sent in another's place, and taken back then. */
+static void withdraw_queries(struct acm_engine *engine, struct acm_endpoint *endpoint)
+{
+	for (struct acm_lookup *lookup = endpoint->lookups; lookup; lookup = lookup->next) {
+		if (lookup->phase == ACM_LOOKUP_ROUTE)
+			acm_sa_exchange_withdraw(engine, &lookup->sa);
+	}
+}
+
 void acm_lookups_fail(struct acm_engine *engine, struct acm_endpoint *endpoint,
 		      enum acm_status status)
 {
+	withdraw_queries(engine, endpoint);
 	while (endpoint->lookups)
 		acm_lookup_finish(engine, endpoint->lookups, status);
+	acm_sa_exchange_pump(engine, endpoint->port);
 }
 
 void acm_lookups_unblock(struct acm_engine *engine, struct acm_endpoint *endpoint)
@@ -312,11 +323,10 @@ void acm_lookups_unblock(struct acm_engine *engine, struct acm_endpoint *endpoin
 
 void acm_lookups_ask_anew(struct acm_engine *engine, struct acm_endpoint *endpoint)
 {
-	/* First all are taken back: else one would be sent in another's place, and taken back then.
-	 */
+	withdraw_queries(engine, endpoint);
 	for (struct acm_lookup *lookup = endpoint->lookups; lookup; lookup = lookup->next) {
 		if (lookup->phase == ACM_LOOKUP_ROUTE)
-			acm_sa_exchange_restart(engine, &lookup->sa);
+			acm_sa_exchange_begin(engine, &lookup->sa, ACM_SA_PATH);
 	}
 	acm_sa_exchange_pump(engine, endpoint->port);
 }

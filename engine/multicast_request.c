@@ -93,8 +93,17 @@ static void multicast(struct acm_engine *engine, struct acm_lookup *lookup)
 	}
 }
 
+/* Who hears it learns where the source is: an address that was given up meanwhile is not named. */
+static void check_source(struct acm_lookup *lookup)
+{
+	if (lookup->endpoint->address_count &&
+	    !acm_local_address_is_of(lookup->endpoint, &lookup->source))
+		lookup->source = lookup->endpoint->addresses[0];
+}
+
 static void send_try(struct acm_engine *engine, struct acm_lookup *lookup)
 {
+	check_source(lookup);
 	if (!lookup->tries++) {
 		lookup->tid = acm_random_next(&engine->random) << TID_PLACE_BITS |
 			      (lookup->cookie & TID_PLACE_MASK);

@@ -158,11 +158,9 @@ void acm_sa_exchange_begin(struct acm_engine *engine, struct acm_sa_exchange *sa
 	pump(engine, sa->port);
 }
 
-void acm_sa_exchange_restart(struct acm_engine *engine, struct acm_sa_exchange *sa)
+void acm_sa_exchange_withdraw(struct acm_engine *engine, struct acm_sa_exchange *sa)
 {
 	withdraw(engine, sa);
-	sa->tries = 0;
-	enqueue(sa);
 }
 
 void acm_sa_exchange_pump(struct acm_engine *engine, struct acm_port *port)

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fault_draw.h"
 
+#include <acmite/wire.h>
 #include <stdlib.h>
 
 #define BIT(name) SIM_FAULT_BIT(SIM_FAULT_##name)
+#define MSEC      ACM_NSEC_PER_MSEC
 
 static const uint64_t of_packets =
 	BIT(LOSS) | BIT(DUPLICATION) | BIT(DELAY) | BIT(REORDERING) | BIT(CORRUPTION);
 static const uint64_t of_sa = BIT(SA_SILENT) | BIT(SA_SLOW) | BIT(SA_BUSY) | BIT(SA_ERROR) |
 			      BIT(SA_TWICE) | BIT(JOIN_REFUSED);
-static const uint64_t of_one_node =
-	BIT(STOP) | BIT(RESTART) | BIT(PAUSE) | BIT(RELOAD) | BIT(CLAIM) | BIT(SM_FAIL_OVER);
-static const uint64_t of_links = BIT(LINK_DOWN);
+static const uint64_t of_one_node = BIT(STOP) | BIT(RESTART) | BIT(PAUSE) | BIT(RELOAD) |
+				    BIT(CLAIM) | BIT(DISCLAIM) | BIT(MOVE) | BIT(SM_FAIL_OVER) |
+				    BIT(LID_CHANGE) | BIT(RECEIVE_QUEUE_FULL);
+static const uint64_t of_links = BIT(LINK_DOWN) | BIT(LINK_FLAPPING);
+static const uint64_t of_addresses = BIT(CLAIM) | BIT(DISCLAIM) | BIT(MOVE);
+static const uint64_t of_all =
+	BIT(GROUPS_LOST) | BIT(MLID_SHARED) | BIT(TREE_DELAY) | BIT(SUBNET_PREFIX);
 /* They happen, and are over. */
-static const uint64_t at_once = BIT(RESTART) | BIT(RELOAD) | BIT(SM_FAIL_OVER) | BIT(GROUPS_LOST);
+static const uint64_t at_once = BIT(RESTART) | BIT(RELOAD) | BIT(SM_FAIL_OVER) | BIT(GROUPS_LOST) |
+				BIT(MLID_SHARED) | BIT(LID_CHANGE);
 
-const uint64_t sim_faults_drawn =
-	BIT(STOP) | BIT(RESTART) | BIT(PAUSE) | BIT(RELOAD) | BIT(CLAIM) | BIT(SM_FAIL_OVER) |
-	BIT(LINK_DOWN) | BIT(LOSS) | BIT(DUPLICATION) | BIT(DELAY) | BIT(REORDERING) |
-	BIT(CORRUPTION) | BIT(SA_SILENT) | BIT(SA_SLOW) | BIT(SA_BUSY) | BIT(SA_ERROR) |
-	BIT(SA_TWICE) | BIT(JOIN_REFUSED) | BIT(GROUPS_LOST) | BIT(TREE_DELAY);
-const uint64_t sim_faults_that_mislead = BIT(CLAIM);
+const uint64_t sim_faults_drawn = of_packets | of_sa | of_one_node | of_links | of_all;
+const uint64_t sim_faults_that_mislead = BIT(CLAIM) | BIT(MOVE) | BIT(LID_CHANGE);
 
 static enum sim_fault_kind draw_kind(struct sim_dice *dice, uint64_t kinds)
 {
@@ -43,53 +46,80 @@ static bool draw_some(struct sim_dice *dice, uint32_t first, uint32_t all, uint3
 	return true;
 }
 
-/* Everybody, or one, or a few. */
-static uint32_t draw_count(struct sim_dice *dice)
-{
-	static const uint64_t counts[] = {0, 0, 1, 1, 3};
-
-	return (uint32_t)sim_dice_pick(dice, counts, 5);
-}
-
 static bool draw_place(const struct sim_topology *topology, struct sim_dice *dice,
 		       struct sim_fault_plan *plan)
 {
+	/* Everybody, or one, or a few. */
+	static const uint64_t counts[] = {0, 0, 1, 1, 3};
 	uint64_t kind = SIM_FAULT_BIT(plan->kind);
-	uint32_t count = 0;
+	uint32_t nodes = 0;
 
-	if (kind & of_links || (plan->kind == SIM_FAULT_LOSS && sim_dice_one_in(dice, 2)))
-		return draw_some(dice, 0, topology->link_count, 1, &plan->links);
+	if (kind & of_links || (kind & of_packets && sim_dice_one_in(dice, 4)))
+		return draw_some(dice, 0, topology->link_count,
+				 1 + (uint32_t)sim_dice_below(dice, 2), &plan->links);
 	if (kind & of_one_node)
-		count = 1;
+		nodes = 1;
 	else if (kind & (of_packets | of_sa))
-		count = draw_count(dice);
-	return !count ||
-	       draw_some(dice, topology->switch_count, topology->host_count, count, &plan->nodes);
+		nodes = (uint32_t)sim_dice_pick(dice, counts, 5);
+	return !nodes ||
+	       draw_some(dice, topology->switch_count, topology->host_count, nodes, &plan->nodes);
 }
 
-/* What the node gives itself out for: any address that another holds. */
-static void draw_claim(const struct sim_topology *topology, struct sim_dice *dice,
-		       struct sim_fault_plan *plan)
+/* Any address that a node holds: one of the fault's own for it to give up, else another's. */
+static bool draw_address(const struct sim_topology *topology, struct sim_dice *dice,
+			 struct sim_fault_plan *plan)
 {
-	uint32_t other =
+	uint32_t holder =
 		topology->switch_count + (uint32_t)sim_dice_below(dice, topology->host_count);
-	const struct sim_node *node = &topology->nodes[other];
+	const struct sim_node *node;
 
-	if (other != plan->nodes.nodes[0] && node->address_count)
-		plan->address = node->addresses[sim_dice_below(dice, node->address_count)];
-	else
-		plan->kind = SIM_FAULT_RELOAD;
+	if (plan->kind == SIM_FAULT_DISCLAIM)
+		holder = plan->nodes.nodes[0];
+	else if (holder == plan->nodes.nodes[0])
+		plan->nodes.nodes[0] =
+			holder + 1 < topology->node_count ? holder + 1 : topology->switch_count;
+	node = &topology->nodes[holder];
+	plan->address = node->addresses[sim_dice_below(dice, node->address_count)];
+	if (plan->kind != SIM_FAULT_MOVE)
+		return true;
+	plan->holders.nodes = malloc(sizeof(*plan->holders.nodes));
+	if (!plan->holders.nodes)
+		return false;
+	plan->holders.nodes[0] = holder;
+	plan->holders.count = 1;
+	return true;
 }
 
-static void draw_packets(struct sim_dice *dice, struct sim_fault_plan *plan)
+static void draw_classes(struct sim_dice *dice, struct sim_fault_plan *plan)
 {
 	plan->classes = (uint32_t)(1 + sim_dice_below(dice, 3));
+	/* A request that has changed asks for another, or comes from another: who hears it cannot
+	 * know that. Nor can who is answered by the SA. */
+	if (plan->kind == SIM_FAULT_CORRUPTION)
+		plan->classes = SIM_CLASS_ANSWER;
+	else if (!plan->links.count && sim_dice_one_in(dice, 4))
+		plan->classes = SIM_CLASS_SA_REQUEST << sim_dice_below(dice, 2);
+	else if (sim_dice_one_in(dice, 4))
+		plan->groups = SIM_GROUPS_ALL;
+}
+
+/* Each kind takes what it has use for. */
+static void draw_values(struct sim_dice *dice, struct sim_fault_plan *plan)
+{
+	static const uint16_t statuses[] = {0x0100, 0x0200, 0x0700, 0x0003};
+
 	plan->rate = 0.05 + 0.05 * (double)sim_dice_below(dice, 10);
 	if (sim_dice_one_in(dice, 4))
 		plan->packets = 1 + sim_dice_below(dice, 255);
-	/* A name in a request that has changed is another's, and who hears it cannot know. */
-	if (plan->kind == SIM_FAULT_CORRUPTION)
-		plan->classes = SIM_CLASS_ANSWER;
+	plan->delay = 1000 + sim_dice_below(dice, 300 * MSEC);
+	plan->period = 2 * MSEC + sim_dice_below(dice, 1000 * MSEC);
+	plan->down = 0.1 + 0.1 * (double)sim_dice_below(dice, 9);
+	plan->refusal = (uint32_t)sim_dice_below(dice, SIM_REFUSED_NO_MLIDS + 1);
+	plan->status = statuses[sim_dice_below(dice, 4)];
+	if (plan->kind == SIM_FAULT_JOIN_REFUSED)
+		plan->status = plan->refusal == SIM_REFUSED_NO_MLIDS ? 0x0100 : 0x0200;
+	plan->lids_reassigned = sim_dice_one_in(dice, 2) && plan->kind == SIM_FAULT_SM_FAIL_OVER;
+	plan->prefix = UINT64_C(0xfec0000000000000) + sim_dice_below(dice, 1000);
 }
 
 bool sim_fault_draw(const struct sim_topology *topology, struct sim_dice *dice, uint64_t kinds,
@@ -97,15 +127,11 @@ bool sim_fault_draw(const struct sim_topology *topology, struct sim_dice *dice, 
 {
 	*plan = (struct sim_fault_plan){.kind = draw_kind(dice, kinds),
 					.duration = 1 + sim_dice_below(dice, longest)};
-	draw_packets(dice, plan);
-	plan->delay = 1000 + sim_dice_below(dice, 300 * ACM_NSEC_PER_MSEC);
-	plan->status = plan->kind == SIM_FAULT_JOIN_REFUSED ? 0x0200 : 0x0700;
-	plan->lids_reassigned = sim_dice_one_in(dice, 2);
+	draw_values(dice, plan);
 	if (!draw_place(topology, dice, plan))
 		return false;
-	if (plan->kind == SIM_FAULT_CLAIM)
-		draw_claim(topology, dice, plan);
+	draw_classes(dice, plan);
 	if (SIM_FAULT_BIT(plan->kind) & at_once)
 		plan->duration = ACM_NEVER;
-	return true;
+	return !(SIM_FAULT_BIT(plan->kind) & of_addresses) || draw_address(topology, dice, plan);
 }

@@ -19,7 +19,8 @@ extern const uint64_t sim_faults_that_mislead;
 
 /*
  * Draws a fault of one of `kinds` (SIM_FAULT_BIT() each, among sim_faults_drawn) that is over
- * `longest` ns after it begins. False: no memory. The plan's arrays are the caller's to free, in
+ * `longest` ns after it begins, on a fabric of two hosts or more that all have addresses. False: no
+ * memory. The plan is the caller's, for sim_fault_plan_free(), in
  * either case.
  */
 bool sim_fault_draw(const struct sim_topology *topology, struct sim_dice *dice, uint64_t kinds,

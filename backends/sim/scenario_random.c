@@ -92,7 +92,8 @@ static void draw_config(struct sim_dice *dice, const struct shape *shape,
 	config->negative_life = PICK(dice, 0, 100, 1000, 5000) * MSEC;
 	config->address_life = shape->misled ? PICK(dice, SEC, 5 * SEC, 30 * SEC)
 					     : PICK(dice, ACM_NEVER, 86400 * SEC, SEC, 30 * SEC);
-	config->route_life = PICK(dice, ACM_NEVER, ACM_NEVER, 10 * SEC, SEC);
+	config->route_life = shape->misled ? PICK(dice, SEC, 5 * SEC, 30 * SEC)
+					   : PICK(dice, ACM_NEVER, ACM_NEVER, 10 * SEC, SEC);
 	config->route_protocol = sim_dice_one_in(dice, 3) ? ACM_ROUTE_ACM : ACM_ROUTE_SA;
 	config->resolve_depth = (uint32_t)PICK(dice, 1, 4, 64);
 	config->sa_depth = (uint32_t)PICK(dice, 1, 4, 64);

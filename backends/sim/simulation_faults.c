@@ -56,8 +56,11 @@ static void stop(struct simulation *simulation, uint32_t node)
 
 static void start(struct simulation *simulation, uint32_t node)
 {
-	if (!sim_population_resident(simulation->population, node))
-		simulation->error = simulation_add_host(simulation, node);
+	if (sim_population_resident(simulation->population, node))
+		return;
+	simulation->error = simulation_add_host(simulation, node);
+	/* What it was told while it was not there. */
+	sim_invariants_addresses_reset(&simulation->invariants, node, simulation->now);
 }
 
 static void set_address(struct simulation *simulation, uint32_t node,
@@ -163,6 +166,8 @@ static void undo_on_nodes(struct simulation *simulation, const struct sim_fault_
 /* The fault could not be brought about; the scenario's author is to know, not the run to end. */
 static void take_error(struct simulation *simulation, int error, const char *why)
 {
+	if (error == -ENOENT && simulation->scenario->drawn)
+		return; /* dice do not know what groups there are */
 	if (error == -ENOENT || error == -ENOTSUP)
 		simulation_broken(simulation, "the scenario makes sense", "%s", why);
 	else

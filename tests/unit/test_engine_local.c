@@ -48,6 +48,45 @@ static const struct acm_reply *query_endpoint(uint8_t index, uint8_t port)
 	return query(&request);
 }
 
+/* ---- an address that is given up ---- */
+
+static uint32_t spoken_for; /* multicast requests in the name of 10.0.0.1 */
+static uint32_t spoken;
+
+static void count_sources(struct cluster *at, int node, const struct acm_trace *trace)
+{
+	(void)at;
+	if (node != 1 || trace->type != ACM_TRACE_MULTICAST)
+		return;
+	spoken++;
+	spoken_for += trace->source.type == ACM_ADDRESS_IP;
+}
+
+/* Others would learn from a retry that it is still here. */
+static void a_retry_does_not_name_a_source_that_was_given_up(void **state)
+{
+	static const uint8_t own[4] = {10, 0, 0, 1}, nobody[4] = {10, 0, 0, 99};
+	struct acm_request request;
+	uint64_t id;
+
+	(void)state;
+	config.trace_mask = UINT64_MAX;
+	inquiry_start(2);
+	cluster.on_trace = count_sources;
+	spoken = spoken_for = 0;
+	request = cluster_request(&cluster, 1, "nobody");
+	acm_address_canonical(&request.source, ACM_ADDRESS_IP, own, 4);
+	acm_address_canonical(&request.destination, ACM_ADDRESS_IP, nobody, 4);
+	id = cluster_ask_request(&cluster, 1, &request);
+	assert_int_equal(spoken, 1);
+	assert_int_equal(spoken_for, 1);
+	cluster_remove_address(&cluster, 1, ACM_ADDRESS_IP, own, 4);
+	cluster_run_for(&cluster, 60 * SEC);
+	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_TIMED_OUT);
+	assert_true(spoken > 1);
+	assert_int_equal(spoken_for, 1);
+}
+
 /* ---- any order gives the same ---- */
 
 enum fact { PORT0, PORT1, NAME_A, NAME_B, NAME_IN_12, NAME_ON_1, FACTS };
@@ -518,6 +557,7 @@ int main(void)
 		TEST(endpoints_by_index_and_port),
 		TEST(counters_of_the_service_and_of_an_endpoint),
 		TEST(an_endpoint_counts_what_came_by_a_search),
+		TEST(a_retry_does_not_name_a_source_that_was_given_up),
 		TEST(time_does_not_go_back),
 		TEST(actions_have_to_be_pulled),
 		TEST(a_deadline_is_never_in_the_past_once_it_was_served),
