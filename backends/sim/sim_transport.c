@@ -2,6 +2,7 @@
 #include "sim_transport.h"
 
 #include "fabric.h"
+#include "sim_transport_state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,28 +10,6 @@
 
 /* As many as the control sends at once. */
 #define SA_WINDOW 64
-
-struct sim_transport {
-	struct acm_transport base;
-	struct sim_fabric_core *core;
-	uint32_t node;
-	struct sim_transport *next; /* of the node's */
-	uint32_t port_count;
-	struct acm_port_facts *facts; /* by the transport's port number */
-	bool started;
-	void (*wake)(void *context);
-	void *wake_context;
-	uint32_t endpoint_count;
-	uint32_t endpoint_room;
-	struct sim_queue_pair **endpoints;
-	struct sim_transport_events events;
-	bool writable_queued;           /* one such event is enough */
-	struct sim_queued_event pulled; /* what the user still reads */
-	struct acm_port_facts pulled_facts;
-	struct sim_transaction_list transactions;
-	bool sa_refused;
-	struct sim_transport *next_refused;
-};
 
 static struct sim_transport *transport_of(struct acm_transport *transport)
 {
@@ -46,7 +25,7 @@ static struct sim_transport *enter(struct acm_transport *transport)
 	return entered;
 }
 
-static int push(struct sim_transport *transport, const struct sim_queued_event *queued)
+int sim_transport_push(struct sim_transport *transport, const struct sim_queued_event *queued)
 {
 	int error = sim_transport_events_push(&transport->events, queued);
 
@@ -64,7 +43,7 @@ static int push_writable(struct sim_transport *transport)
 
 	if (transport->writable_queued)
 		return 0;
-	error = push(transport, &queued);
+	error = sim_transport_push(transport, &queued);
 	transport->writable_queued = !error;
 	return error;
 }
@@ -90,7 +69,7 @@ static bool receive(struct sim_queue_pair *queue_pair, struct sim_packet *packet
 		.payload = packet->payload,
 		.length = packet->length,
 	};
-	return push(queue_pair->options.owner, &queued) == 0;
+	return sim_transport_push(queue_pair->options.owner, &queued) == 0;
 }
 
 static void writable(struct sim_queue_pair *queue_pair)
@@ -116,7 +95,7 @@ int sim_transport_sa_answered(struct sim_transport *transport, uint64_t cookie, 
 		queued.event.sa.cookie = cookie;
 		queued.event.sa.mad = queued.mad;
 		queued.event.sa.length = length;
-		error = push(transport, &queued);
+		error = sim_transport_push(transport, &queued);
 	}
 	if (error)
 		free(queued.mad);
@@ -129,72 +108,7 @@ int sim_transport_sa_failed(struct sim_transport *transport, uint64_t cookie, in
 
 	queued.event.failed.cookie = cookie;
 	queued.event.failed.status = status;
-	return push(transport, &queued);
-}
-
-static bool is_change_of(const struct sim_queued_event *queued, const void *argument)
-{
-	const uint32_t *port = argument;
-
-	return queued->event.type == ACM_EVENT_PORT_CHANGED && queued->port == *port;
-}
-
-/* The facts are read when the event is pulled: one that waits covers all changes until then. */
-static int push_port_changed(struct sim_transport *transport, uint32_t port)
-{
-	struct sim_queued_event queued = {.event.type = ACM_EVENT_PORT_CHANGED, .port = port};
-
-	if (sim_transport_events_find(&transport->events, is_change_of, &port))
-		return 0;
-	return push(transport, &queued);
-}
-
-static int take_port(struct sim_transport *transport, uint32_t port,
-		     const struct acm_port_facts *facts)
-{
-	transport->facts[port] = *facts;
-	transport->facts[port].port = port;
-	return transport->started ? push_port_changed(transport, port) : 0;
-}
-
-int sim_transport_port_changed(struct sim_fabric_core *core, struct sim_port_ref port,
-			       const struct acm_port_facts *facts)
-{
-	struct sim_transport *transport = core->tenants[port.node].first;
-	int error = 0;
-
-	for (; transport && !error; transport = transport->next)
-		error = take_port(transport, port.port - 1u, facts);
-	return error;
-}
-
-static bool is_reregister_of(const struct sim_queued_event *queued, const void *argument)
-{
-	const uint32_t *port = argument;
-
-	return queued->event.type == ACM_EVENT_REREGISTER && queued->event.port == *port;
-}
-
-/* One that waits stands for all until then: who does not look does not pile them up. */
-static int push_reregister(struct sim_transport *transport, uint32_t port)
-{
-	struct sim_queued_event queued = {.event.type = ACM_EVENT_REREGISTER};
-
-	queued.event.port = port;
-	if (sim_transport_events_find(&transport->events, is_reregister_of, &port))
-		return 0;
-	return push(transport, &queued);
-}
-
-int sim_transport_reregister(struct sim_fabric_core *core, struct sim_port_ref port)
-{
-	struct sim_transport *transport = core->tenants[port.node].first;
-	int error = 0;
-
-	for (; transport && !error; transport = transport->next)
-		if (transport->started)
-			error = push_reregister(transport, port.port - 1u);
-	return error;
+	return sim_transport_push(transport, &queued);
 }
 
 static void forget_refused(struct sim_transport *transport)
@@ -247,7 +161,7 @@ static int start(struct acm_transport *base)
 
 	transport->started = true;
 	for (uint32_t port = 0; port < transport->port_count && !error; port++)
-		error = push_port_changed(transport, port);
+		error = sim_transport_push_port(transport, port);
 	return error;
 }
 
@@ -290,7 +204,7 @@ static int open_queue_pair(struct sim_transport *transport,
 		return -ENOMEM;
 	queued.event.opened.endpoint = options->endpoint;
 	queued.event.opened.qpn = queued.queue_pair->number;
-	error = push(transport, &queued);
+	error = sim_transport_push(transport, &queued);
 	if (error)
 		sim_queue_pairs_close(pairs, queued.queue_pair);
 	else
@@ -476,7 +390,7 @@ static int attach(struct acm_transport *base, uint32_t endpoint, const struct ac
 	error = sim_queue_pairs_attach(pairs, queued.queue_pair, mgid, mlid);
 	if (error)
 		return error;
-	error = push(transport, &queued);
+	error = sim_transport_push(transport, &queued);
 	if (error)
 		sim_queue_pairs_detach(pairs, queued.queue_pair, mgid, mlid);
 	return error;
@@ -513,37 +427,6 @@ static int next_event(struct acm_transport *base, struct acm_event *event)
 	return 1;
 }
 
-uint32_t sim_tenants_count(const struct sim_tenants *tenants)
-{
-	uint32_t count = 0;
-
-	for (const struct sim_transport *at = tenants->first; at; at = at->next)
-		count++;
-	return count;
-}
-
-static void enter_node(struct sim_transport *transport, enum sim_tenancy tenancy)
-{
-	struct sim_tenants *tenants = &transport->core->tenants[transport->node];
-
-	transport->next = tenants->first;
-	tenants->first = transport;
-	if (tenancy == SIM_TENANCY_OWNER)
-		tenants->owner = transport;
-}
-
-static void leave_node(struct sim_transport *transport)
-{
-	struct sim_tenants *tenants = &transport->core->tenants[transport->node];
-	struct sim_transport **at = &tenants->first;
-
-	while (*at != transport)
-		at = &(*at)->next;
-	*at = transport->next;
-	if (tenants->owner == transport)
-		tenants->owner = NULL;
-}
-
 static void destroy(struct acm_transport *base)
 {
 	struct sim_transport *transport = enter(base);
@@ -557,7 +440,7 @@ static void destroy(struct acm_transport *base)
 		close_at(transport, transport->endpoint_count - 1);
 	sim_transport_events_free(&transport->events, &core->plane.packets);
 	forget_refused(transport);
-	leave_node(transport);
+	sim_tenants_leave(transport);
 	free(transport->endpoints);
 	free(transport->facts);
 	free(transport);
@@ -616,7 +499,7 @@ int sim_transport_create(struct sim_fabric_core *core, uint32_t node, enum sim_t
 		free(made);
 		return error;
 	}
-	enter_node(made, tenancy);
+	sim_tenants_enter(made, tenancy);
 	*transport = &made->base;
 	return 0;
 }
