@@ -86,7 +86,7 @@ says 'node31$'
 # Nobody has that LID: the kernel's time-outs and retries, then an error.
 run $(on node02 smpquery -t 20 nodedesc 20000)
 [ "$status" != 0 ] || fail "a LID that nobody has answers: $said"
-says 'timed out'
+says '_do_madrpc failed; dport .Lid 20000.'
 
 # ---- datagrams between two programs ----
 
