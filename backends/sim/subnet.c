@@ -131,7 +131,8 @@ static int make_tables(struct sim_subnet *subnet)
 		tables->switches[i].lft = malloc(subnet->lid_count);
 		if (!tables->switches[i].lft)
 			return -ENOMEM;
-		tables->switches[i].lft_size = subnet->lid_count;
+		tables->switches[i].lft_size =
+			(uint32_t)subnet_lids_needed(subnet->topology, subnet->options.lmc) + 1;
 		memset(tables->switches[i].lft, SUBNET_NO_PATH, subnet->lid_count);
 	}
 	return 0;

@@ -86,15 +86,22 @@ static void renumber(struct sim_subnet *subnet, uint32_t port)
 
 void subnet_assign_lids(struct sim_subnet *subnet)
 {
-	uint32_t next = 1;
+	uint32_t next = 1, used = subnet->lid_count;
 
 	for (uint32_t i = 0; i < subnet->end_port_count; i++)
 		renumber(subnet, subnet->end_ports[i]);
 	assign(subnet, subnet->first[subnet->sm] + 1, &next);
 	for (uint32_t i = 0; i < subnet->end_port_count; i++)
 		assign(subnet, subnet->end_ports[i], &next);
-	for (uint32_t i = 0; i < subnet->topology->switch_count; i++)
-		subnet->tables.switches[i].lid = subnet->ports[subnet->first[i]].lid;
+	while (used > 1 && subnet->by_lid[used - 1] == SIM_NONE)
+		used--;
+	for (uint32_t i = 0; i < subnet->topology->switch_count; i++) {
+		struct sim_switch_tables *tables = &subnet->tables.switches[i];
+
+		tables->lid = subnet->ports[subnet->first[i]].lid;
+		if (tables->lft_size < used)
+			tables->lft_size = used;
+	}
 }
 
 void subnet_set_prefix(struct sim_subnet *subnet)
