@@ -41,6 +41,20 @@ static void enqueue(struct acm_lookup *lookup)
 
 /* ---- sending ---- */
 
+/* An address that was given up meanwhile must not be spoken for: whoever hears it believes it. */
+static void renew_source(struct acm_lookup *lookup)
+{
+	const struct acm_endpoint *endpoint = lookup->endpoint;
+	uint32_t place = 0;
+
+	if (!endpoint->address_count || acm_local_address_is_of(endpoint, &lookup->source))
+		return;
+	while (place < endpoint->address_count &&
+	       endpoint->addresses[place].type != lookup->source.type)
+		place++;
+	lookup->source = endpoint->addresses[place < endpoint->address_count ? place : 0];
+}
+
 static void fill_message(struct acm_lookup *lookup, struct acm_message *message)
 {
 	const struct acm_endpoint *endpoint = lookup->endpoint;
@@ -111,6 +125,7 @@ static void send_try(struct acm_engine *engine, struct acm_lookup *lookup)
 	} else {
 		acm_engine_count(engine, NULL, ACM_COUNTER_RETRIES);
 	}
+	renew_source(lookup);
 	lookup->sent = engine->now;
 	multicast(engine, lookup);
 }

@@ -52,6 +52,15 @@ void simulation_set_bounds(struct simulation *simulation)
 			host->bound *= addresses;
 	}
 }
+uint64_t simulation_memory_of(const struct simulation *simulation, uint32_t node)
+{
+	const struct acm_engine_config *config = sim_scenario_config(simulation->scenario, node);
+
+	if (config->compat == ACM_COMPAT_IBACM && config->route_life > config->address_life)
+		return config->route_life;
+	return config->address_life;
+}
+
 static uint64_t guard(uint64_t given, uint64_t usual)
 {
 	return given ? given : usual;

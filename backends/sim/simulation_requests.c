@@ -319,7 +319,7 @@ static void check_truth(struct simulation *simulation, const struct sim_asked *a
 	struct sim_success success = {.node = asked->node,
 				      .path = &reply->path,
 				      .address = asked->address,
-				      .life = config->address_life,
+				      .life = simulation_memory_of(simulation, asked->node),
 				      .of_group = config->route_protocol == ACM_ROUTE_ACM &&
 						  asked->address && !asked->by_sa,
 				      .routes_hold = sim_disturbances_routes_hold(

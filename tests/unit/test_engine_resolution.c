@@ -365,6 +365,42 @@ static void a_query_that_is_given_up_to_be_asked_anew_is_told(void **state)
 	assert_int_equal(told.others, 0);
 }
 
+static struct acm_address spoken_for; /* by the latest multicast */
+
+static void note_source(struct cluster *of, int node, const struct acm_trace *trace)
+{
+	(void)of;
+	(void)node;
+	if (trace->type == ACM_TRACE_MULTICAST)
+		spoken_for = trace->source;
+}
+
+static void a_try_does_not_speak_for_an_address_that_was_given_up(void **state)
+{
+	struct acm_local_address alias = {.text = "alias"};
+	struct acm_event added = {.type = ACM_EVENT_ADDRESS_ADDED, .address = &alias};
+	struct acm_event removed = {.type = ACM_EVENT_ADDRESS_REMOVED, .address = &alias};
+	struct acm_address own;
+	struct acm_request request;
+
+	(void)state;
+	acm_address_canonical(&alias.address, ACM_ADDRESS_NAME, (const uint8_t *)"alias", 5);
+	acm_address_canonical(&own, ACM_ADDRESS_NAME, (const uint8_t *)"node1", 5);
+	config.trace_mask = UINT64_MAX;
+	inquiry_start(2);
+	assert_int_equal(cluster_step(&cluster, 1, added), 0);
+	cluster.on_trace = note_source;
+	request = cluster_request(&cluster, 1, "nobody");
+	request.has_source = true;
+	request.source = alias.address;
+	cluster_ask_request(&cluster, 1, &request);
+	assert_true(acm_address_equal(&spoken_for, &alias.address));
+	assert_int_equal(cluster_step(&cluster, 1, removed), 0);
+	assert_true(acm_address_equal(&spoken_for, &alias.address));
+	cluster_run_for(&cluster, inquiry_bound());
+	assert_true(acm_address_equal(&spoken_for, &own));
+}
+
 static void no_delay_begins_the_look_up_and_the_next_hits(void **state)
 {
 	struct acm_request request;
@@ -552,6 +588,7 @@ int main(void)
 		TEST(other_destination_types_are_status_10),
 		TEST(query_sa_asks_anew_and_leaves_the_cache_alone),
 		TEST(query_sa_of_the_unknown_asks_for_both),
+		TEST(a_try_does_not_speak_for_an_address_that_was_given_up),
 		TEST(a_query_that_is_given_up_to_be_asked_anew_is_told),
 		TEST(no_delay_begins_the_look_up_and_the_next_hits),
 		TEST(no_delay_for_the_unknown_is_bounded),
