@@ -270,10 +270,15 @@ static void handle_fault(struct sim_fabric_client *client, const struct sim_atta
 
 static void handle_show(struct sim_fabric_client *client, const struct sim_attach_show *show)
 {
-	if (sim_show_begin(&client->show, show->table))
-		sim_client_put_status(client, SIM_ATTACH_RESULT, 0, -EINVAL);
-	else
+	struct sim_attach_status result = {.header.type = SIM_ATTACH_RESULT};
+
+	result.status = sim_show_begin(&client->show, show->table);
+	if (!result.status) {
 		client->showing = true;
+		return;
+	}
+	snprintf(result.text, sizeof(result.text), "there is no table %u", show->table);
+	sim_client_put(client, &result);
 }
 
 /* ---- all ---- */
