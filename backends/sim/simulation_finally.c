@@ -12,8 +12,7 @@
 /* Between a round and the next, for pairs that did not hold. */
 #define PAUSE (100 * ACM_NSEC_PER_MSEC)
 
-/* Marks all that links which are up join with the subnet manager. */
-static bool mark_connected(const struct simulation *simulation, bool *connected)
+bool simulation_mark_connected(const struct simulation *simulation, bool *connected)
 {
 	const struct sim_topology *topology = simulation->topology;
 	uint32_t *queue = calloc(topology->node_count, sizeof(*queue));
@@ -143,7 +142,7 @@ void simulation_begin_finally(struct simulation *simulation)
 	simulation->in_finally = true;
 	simulation->finally_end = simulation->now + simulation->scenario->finally_within;
 	simulation->next_round = simulation->now;
-	if (!pkeys || !connected || !mark_connected(simulation, connected))
+	if (!pkeys || !connected || !simulation_mark_connected(simulation, connected))
 		simulation->error = -ENOMEM;
 	for (uint32_t node = simulation->topology->switch_count;
 	     !simulation->error && node < simulation->topology->node_count; node++)

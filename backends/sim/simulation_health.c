@@ -3,6 +3,8 @@
 #include "simulation_state.h"
 
 #include <acmite/sa.h>
+#include <errno.h>
+#include <stdlib.h>
 
 /* Under ibsim only the tables tell: no change for so long. */
 #define SETTLE_TIME (500 * ACM_NSEC_PER_MSEC)
@@ -70,8 +72,10 @@ static bool is_reached(const struct simulation *simulation, uint32_t node)
 	if (simulation->control->ops->port_facts(simulation->control, ref, &facts) ||
 	    facts.state != ACM_PORT_ACTIVE)
 		return false;
-	return simulation->options->control != SIM_UNDER_BUILTIN ||
-	       sim_subnet_reaches_manager(sim_builtin_subnet(simulation->fabric_faults.control),
+	/* OpenSM cannot tell those that it has lost, and their ports stay active. */
+	if (simulation->options->control == SIM_UNDER_IBSIM)
+		return simulation->connected[node];
+	return sim_subnet_reaches_manager(sim_builtin_subnet(simulation->fabric_faults.control),
 					  ref);
 }
 
@@ -90,11 +94,26 @@ static uint64_t oldest_inquiry(void *context, uint32_t node)
 	return sim_inquiries_oldest(&simulation->inquiries, node, NULL);
 }
 
-void simulation_heal(struct simulation *simulation)
+static void heal(struct simulation *simulation)
 {
 	const struct sim_health health = {
 		.is_well = is_well, .oldest_inquiry = oldest_inquiry, .context = simulation};
+	bool *connected = NULL;
 
+	if (simulation->options->control == SIM_UNDER_IBSIM) {
+		connected = calloc(simulation->topology->node_count, sizeof(*connected));
+		if (!connected || !simulation_mark_connected(simulation, connected))
+			simulation->error = -ENOMEM;
+	}
+	simulation->connected = connected;
+	if (!simulation->error)
+		sim_disturbances_heal(&simulation->disturbances, &health, simulation->now);
+	free(connected);
+	simulation->connected = NULL;
+}
+
+void simulation_heal(struct simulation *simulation)
+{
 	if (!simulation->groups_noted && !sim_population_unready(simulation->population, NULL) &&
 	    simulation_is_settled(simulation)) {
 		note_groups(simulation);
@@ -102,5 +121,5 @@ void simulation_heal(struct simulation *simulation)
 	}
 	if (simulation->groups_noted && simulation->disturbances.ailing_count &&
 	    simulation_is_settled(simulation))
-		sim_disturbances_heal(&simulation->disturbances, &health, simulation->now);
+		heal(simulation);
 }

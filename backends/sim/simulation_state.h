@@ -87,6 +87,7 @@ struct simulation {
 	uint64_t origin; /* time zero of the steps */
 	bool begun;
 	uint64_t tables_seen, settles_at; /* under ibsim, before it has begun */
+	bool *connected;                  /* by node, under ibsim, while it is asked who is well */
 	uint64_t allowance;  /* ns that answers may be late: processes share a machine */
 	uint64_t managed_by; /* when a subnet manager must have taken over; 0: there is one */
 	/* What is to come: a binary heap would do no better for so few. Sorted, the next one last.
@@ -206,6 +207,8 @@ void simulation_answer_searches(struct simulation *simulation);
 void simulation_note_sightings(struct simulation *simulation);
 
 /* simulation_finally.c */
+/* Marks all nodes that links which are up join with the subnet manager. False: no memory. */
+bool simulation_mark_connected(const struct simulation *simulation, bool *connected);
 void simulation_begin_finally(struct simulation *simulation);
 void simulation_run_finally(struct simulation *simulation);
 void simulation_pair_answered(struct simulation *simulation, const struct sim_asked *asked,
