@@ -206,7 +206,9 @@ static bool take_try(struct sim_inquiries *inquiries, uint32_t node, bool of_sa,
 						 .began = trace->time,
 						 .tried = trace->time,
 						 .address = trace->destination});
-	check_try(inquiries, node, inquiry, trace, patience);
+	/* The trace does not tell all that a path was asked for by: there may be several. */
+	if (trace->destination.type <= ACM_ADDRESS_IP6)
+		check_try(inquiries, node, inquiry, trace, patience);
 	if (trace->value <= 1)
 		inquiry->began = trace->time;
 	inquiry->tries = trace->value;

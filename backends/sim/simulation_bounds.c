@@ -54,11 +54,16 @@ void simulation_set_bounds(struct simulation *simulation)
 }
 uint64_t simulation_memory_of(const struct simulation *simulation, uint32_t node)
 {
+	const struct sim_host *host = &simulation->hosts[node];
 	const struct acm_engine_config *config = sim_scenario_config(simulation->scenario, node);
+	uint64_t life = config->address_life;
 
 	if (config->compat == ACM_COMPAT_IBACM && config->route_life > config->address_life)
-		return config->route_life;
-	return config->address_life;
+		life = config->route_life;
+	/* What came while it was paused it has read since, however old it was. */
+	if (host->was_paused && (life == ACM_NEVER || simulation->now - host->resumed <= life))
+		return ACM_NEVER;
+	return life;
 }
 
 static uint64_t guard(uint64_t given, uint64_t usual)

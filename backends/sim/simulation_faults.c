@@ -31,6 +31,8 @@ int simulation_add_host(struct simulation *simulation, uint32_t node)
 	struct sim_resident *resident;
 	int error;
 
+	/* What it claimed or gave up while it was stopped is nothing to it. */
+	sim_invariants_addresses_reset(&simulation->invariants, node, simulation->now);
 	config.seed = simulation->options->seed;
 	if (!simulation->options->trace && !simulation->options->hash)
 		config.trace_mask = TRACES_NEEDED;
@@ -122,6 +124,8 @@ static void on_node(struct simulation *simulation, const struct sim_fault_plan *
 		simulation_excuse(simulation, node);
 		break;
 	case SIM_FAULT_RESUME:
+		simulation->hosts[node].was_paused = true;
+		simulation->hosts[node].resumed = simulation->now;
 		if (resident)
 			sim_resident_resume(resident);
 		simulation_deliver_deferred(simulation, node);

@@ -20,7 +20,9 @@ struct sim_host {
 	uint32_t node;
 	uint64_t bound;               /* ns in which it answers each request */
 	struct sim_patience patience; /* of its tries */
-	uint32_t groups;              /* that it was in when the run began */
+	bool was_paused;
+	uint64_t resumed; /* the last time */
+	uint32_t groups;  /* that it was in when the run began */
 };
 
 #define SIM_STEP_NONE UINT32_MAX

@@ -717,7 +717,9 @@ static void a_pair_that_resolves_elsewhere_in_the_end_is_wrong(void **state)
 	struct fixture *fixture = *state;
 	struct sim_scenario scenario = {.topology = fixture->topology};
 	uint64_t pair = 0;
+	struct sim_host hosts[16] = {0};
 	struct simulation simulation = {.scenario = &scenario,
+					.hosts = hosts,
 					.topology = fixture->topology,
 					.now = 100,
 					.finally_end = 200,
