@@ -316,14 +316,17 @@ static void check_truth(struct simulation *simulation, const struct sim_asked *a
 		sim_scenario_config(simulation->scenario, asked->node);
 	uint64_t life = config->address_life > config->route_life ? config->address_life
 								  : config->route_life;
-	struct sim_success success = {.node = asked->node,
-				      .path = &reply->path,
-				      .address = asked->address,
-				      .life = simulation_memory_of(simulation, asked->node),
-				      .of_group = config->route_protocol == ACM_ROUTE_ACM &&
-						  asked->address && !asked->by_sa,
-				      .routes_hold = sim_disturbances_routes_hold(
-					      &simulation->disturbances, life, simulation->now)};
+	uint64_t memory = simulation_memory_of(simulation, asked->node);
+	struct sim_success success = {
+		.node = asked->node,
+		.path = &reply->path,
+		.address = asked->address,
+		/* What it knew when it began to ask holds until it has the route. */
+		.life = memory == ACM_NEVER ? ACM_NEVER : memory + simulation->now - asked->joined,
+		.of_group =
+			config->route_protocol == ACM_ROUTE_ACM && asked->address && !asked->by_sa,
+		.routes_hold = sim_disturbances_routes_hold(&simulation->disturbances, life,
+							    simulation->now)};
 
 	sim_invariants_success(&simulation->invariants, &success, simulation->now);
 }
