@@ -121,7 +121,7 @@ static uint32_t load32(const uint8_t *bytes)
 	       bytes[3];
 }
 
-/* The GRH as it came; all zero when the datagram had none. */
+/* The GRH as it came. */
 static void read_grh(const uint8_t *grh, struct acm_datagram_received *datagram)
 {
 	uint32_t first = load32(grh);
@@ -141,7 +141,9 @@ static void take_datagram(struct verbs_queue_pair *queue_pair, const struct ibv_
 	struct acm_datagram_received *datagram = &event.event.datagram;
 
 	queue_pair->repairs = 0;
-	if (completion->byte_len < VERBS_GRH_LENGTH) {
+	/* Nodes always send a GRH, for it tells who they are: without one there is nobody to
+	 * answer. */
+	if (completion->byte_len < VERBS_GRH_LENGTH || !(completion->wc_flags & IBV_WC_GRH)) {
 		retire(queue_pair, number);
 		return;
 	}
@@ -152,8 +154,7 @@ static void take_datagram(struct verbs_queue_pair *queue_pair, const struct ibv_
 	datagram->source_qpn = completion->src_qp;
 	datagram->payload = bytes + VERBS_GRH_LENGTH;
 	datagram->length = (uint16_t)(completion->byte_len - VERBS_GRH_LENGTH);
-	if (completion->wc_flags & IBV_WC_GRH)
-		read_grh(bytes, datagram);
+	read_grh(bytes, datagram);
 	if (datagram->dgid.raw[0] != 0xff) /* it means nothing with a group's LID */
 		datagram->dlid_path_bits = completion->dlid_path_bits;
 	queue_pair->states[number] = BUFFER_HELD;

@@ -190,7 +190,7 @@ bool fake_deliver(struct fake_queue_pair *pair, const void *payload, uint32_t le
 					.slid = 9,
 					.sl = 2,
 					.dlid_path_bits = 1,
-					.wc_flags = IBV_WC_GRH});
+					.wc_flags = pair->without_grh ? 0 : IBV_WC_GRH});
 	return true;
 }
 

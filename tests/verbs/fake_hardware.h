@@ -75,7 +75,8 @@ struct fake_queue_pair {
 	} posted[FAKE_DEPTH];
 	uint32_t completion_count;
 	struct ibv_wc completions[2 * FAKE_DEPTH];
-	bool hold_sends; /* sends stay under way */
+	bool without_grh; /* what is delivered has none */
+	bool hold_sends;  /* sends stay under way */
 	int post_send_result;
 	enum ibv_wc_status send_status;
 	uint32_t held_count;

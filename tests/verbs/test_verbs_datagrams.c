@@ -62,6 +62,22 @@ static void reads_the_grh(void **state)
 	world_close(&world);
 }
 
+static void one_without_a_grh_is_dropped(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	pair->without_grh = true;
+	for (int i = 0; i < 3 * WORLD_DEPTH; i++) {
+		assert_true(fake_deliver(pair, "x", 1));
+		world_expect_nothing(&world);
+		assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	}
+	world_close(&world);
+}
+
 static void every_buffer_returns(void **state)
 {
 	(void)state;
@@ -398,6 +414,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_the_grh),
+		cmocka_unit_test(one_without_a_grh_is_dropped),
 		cmocka_unit_test(every_buffer_returns),
 		cmocka_unit_test(one_that_completes_with_an_error_is_posted_again),
 		cmocka_unit_test(a_broken_queue_pair_is_brought_back),
