@@ -200,6 +200,7 @@ int sim_dataplane_send(struct sim_dataplane *plane, struct sim_queue_pair *from,
 	error = route(plane, packet, from->options.port, now);
 	if (!error) {
 		plane->stats.sent++;
+		plane->stats.multicasts += packet->qpn == QPN_MULTICAST;
 		from->sending += packet->in_flight != 0;
 	}
 	sim_packets_release(&plane->packets, packet);

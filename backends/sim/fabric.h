@@ -62,8 +62,9 @@ enum sim_drop {
 const char *sim_drop_name(enum sim_drop cause);
 
 struct sim_fabric_stats {
-	uint64_t sent;   /* datagrams taken by send() */
-	uint64_t copies; /* copies that tables made: delivered + dropped + in flight */
+	uint64_t sent;       /* datagrams taken by send() ... */
+	uint64_t multicasts; /* ... of which went to groups */
+	uint64_t copies;     /* copies that tables made: delivered + dropped + in flight */
 	uint64_t delivered;
 	uint64_t dropped[SIM_DROP_COUNT];
 	uint64_t in_flight;

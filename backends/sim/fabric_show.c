@@ -309,10 +309,9 @@ static bool next_drop(const struct sim_fabric_core *core, struct sim_show_cursor
 	const struct {
 		const char *name;
 		uint64_t count;
-	} counts[] = {{"sent", stats->sent},
-		      {"copies", stats->copies},
-		      {"delivered", stats->delivered},
-		      {"in_flight", stats->in_flight}};
+	} counts[] = {{"sent", stats->sent},           {"multicasts", stats->multicasts},
+		      {"copies", stats->copies},       {"delivered", stats->delivered},
+		      {"in_flight", stats->in_flight}, {"sa_sent", stats->sa_sent}};
 	const uint32_t fixed = sizeof(counts) / sizeof(counts[0]);
 	uint32_t place = cursor->place++;
 

@@ -84,6 +84,8 @@ serves() { # CONTROL
 	show nodes --json
 	says '^    "lid": [0-9]+,$'
 	show drops
+	says '^multicasts +[1-9]'
+	says '^sa_sent +[1-9]'
 	says '^dropped_loss +0$'
 	end node03 0
 	show

@@ -293,6 +293,7 @@ static void bounds_what_is_on_its_way(void **state)
 	assert_int_equal(world_try_send(&world, 0, &datagram), -EAGAIN);
 	assert_int_equal(world_try_send(&world, 0, &datagram), -EAGAIN);
 	assert_int_equal(world_stats(&world).sent, SIM_SEND_DEPTH);
+	assert_int_equal(world_stats(&world).multicasts, 0);
 	world.control->sa_window = 0;
 	assert_int_equal(ask_for_group(&world, 0, 5), -EAGAIN);
 	assert_false(world_pull(&world.nodes[0]));

@@ -53,6 +53,7 @@ static void gives_the_sender_its_copy_when_attached(void **state)
 	assert_int_equal(world_take_datagrams(&world, 0), 2);
 	assert_int_equal(world_take_datagrams(&world, 1), 0);
 	assert_int_equal(world_stats(&world).copies, 2);
+	assert_int_equal(world_stats(&world).multicasts, 2);
 	world_tear_down(&world);
 }
 
