@@ -98,7 +98,7 @@ static void draw_classes(struct sim_dice *dice, struct sim_fault_plan *plan)
 	if (plan->kind == SIM_FAULT_CORRUPTION)
 		plan->classes = SIM_CLASS_ANSWER;
 	else if (!plan->links.count && sim_dice_one_in(dice, 4))
-		plan->classes = SIM_CLASS_SA_REQUEST << sim_dice_below(dice, 2);
+		plan->classes = (uint32_t)SIM_CLASS_SA_REQUEST << sim_dice_below(dice, 2);
 	else if (sim_dice_one_in(dice, 4))
 		plan->groups = SIM_GROUPS_ALL;
 }
