@@ -124,6 +124,20 @@ changes() {
 	resolves node02 node01 # a limited member and a full one may talk
 }
 
+# A port that comes up late is no reason not to serve.
+late_port() {
+	serve_fabric pair
+	serve_nodes node1
+	expect 0 "$ACMITE" fabric fault -f "$scratch/fabric.sock" 'kind: link_down, link: node2'
+	serve_nodes node2
+	socket=$scratch/node2.sock
+	acmite 1 resolve -d node1
+	expect 0 "$ACMITE" fabric fault -f "$scratch/fabric.sock" 'kind: link_up, link: node2'
+	await_said node2 ' joined '
+	resolves node2 node1
+	resolves node1 node2
+}
+
 no_device() {
 	printf 'log_level 0\n' >"$scratch/options"
 	begin alone "$ACMITED" -P --backend verbs -O "$scratch/options" --socket "$scratch/alone.sock"
