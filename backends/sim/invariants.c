@@ -152,7 +152,7 @@ bool sim_invariants_address_came(struct sim_invariants *invariants, uint32_t nod
 {
 	struct sim_move *move = find_move(invariants, node, address);
 
-	if (move && move->left != ACM_NEVER) {
+	if (move) {
 		move->left = ACM_NEVER;
 		return true;
 	}

@@ -28,8 +28,10 @@ struct shape {
 	uint64_t within; /* ns in which all happens */
 	uint32_t faults;
 	uint32_t requests;
-	uint64_t kinds;   /* SIM_FAULT_BIT() of the faults that may be drawn */
-	bool query_sa;    /* some requests do */
+	uint64_t kinds; /* SIM_FAULT_BIT() of the faults that may be drawn */
+	bool query_sa;  /* some requests do */
+	bool by_lid;    /* some requests are; then the subnet keeps its prefix: what is asked for by
+			   one LID from two GIDs is two things, and traces do not show which */
 	bool some_differ; /* some nodes have options of their own */
 	bool some_ibacm;  /* some nodes decide as ibacm */
 	bool misled;      /* what a node believes must expire */
@@ -47,12 +49,15 @@ static void draw_shape(struct sim_dice dice, struct shape *shape)
 	shape->faults = (uint32_t)sim_dice_below(&dice, FAULTS_MOST + 1);
 	shape->requests = 4 + (uint32_t)sim_dice_below(&dice, REQUESTS_MOST - 3);
 	shape->query_sa = sim_dice_one_in(&dice, 4);
+	shape->by_lid = sim_dice_one_in(&dice, 2);
 	shape->some_differ = sim_dice_one_in(&dice, 2);
 	shape->some_ibacm = sim_dice_one_in(&dice, 8);
 	shape->misled = sim_dice_one_in(&dice, 4);
 	shape->pkeys = sim_dice_one_in(&dice, 4);
 	shape->cold = sim_dice_one_in(&dice, 4);
 	shape->kinds = sim_faults_drawn;
+	if (shape->by_lid)
+		shape->kinds &= ~SIM_FAULT_BIT(SIM_FAULT_SUBNET_PREFIX);
 	if (!shape->misled)
 		shape->kinds &= ~sim_faults_that_mislead;
 	/* Now and then only nodes are disturbed, and no other may notice. */
@@ -99,8 +104,7 @@ static void draw_config(struct sim_dice *dice, const struct shape *shape,
 	config->sa_depth = (uint32_t)PICK(dice, 1, 4, 64);
 	config->recv_depth = (uint32_t)PICK(dice, 8, 64, 1024);
 	config->request_limit = (uint32_t)PICK(dice, 4, 65536, 65536, 65536);
-	config->memory_budget =
-		PICK(dice, (4 + sim_dice_below(dice, 12)) << 10, 64 << 20, 64 << 20);
+	config->memory_budget = PICK(dice, (4 + sim_dice_below(dice, 3)) << 10, 64 << 20, 64 << 20);
 	config->join_verify = PICK(dice, 5 * SEC, 20 * SEC, 60 * SEC);
 	config->loopback = !sim_dice_one_in(dice, 8);
 }
@@ -253,7 +257,7 @@ static void draw_unknown(struct sim_dice *dice, struct acm_address *address)
 }
 
 static bool draw_target(const struct sim_topology *topology, struct sim_dice *dice,
-			struct sim_resolve *resolve)
+			const struct shape *shape, struct sim_resolve *resolve)
 {
 	if (sim_dice_one_in(dice, 12)) {
 		draw_unknown(dice, &resolve->address);
@@ -261,6 +265,8 @@ static bool draw_target(const struct sim_topology *topology, struct sim_dice *di
 	}
 	resolve->by = (enum sim_by)PICK(dice, SIM_BY_NAME, SIM_BY_NAME, SIM_BY_NAME, SIM_BY_IP,
 					SIM_BY_IP, SIM_BY_IP6, SIM_BY_GID, SIM_BY_LID);
+	if (resolve->by == SIM_BY_LID && !shape->by_lid)
+		resolve->by = SIM_BY_GID;
 	return draw_hosts(topology, dice, (uint32_t)PICK(dice, 1, 1, 1, 3), &resolve->to);
 }
 
@@ -287,7 +293,7 @@ static int draw_requests(struct sim_scenario *scenario, struct sim_dice dice,
 				 ->resolve;
 
 		if (!draw_hosts(topology, &dice, (uint32_t)PICK(&dice, 1, 1, 1, 4), &resolve->on) ||
-		    !draw_target(topology, &dice, resolve))
+		    !draw_target(topology, &dice, shape, resolve))
 			return -ENOMEM;
 		draw_source(topology, &dice, resolve);
 		resolve->times = (uint32_t)PICK(&dice, 1, 1, 1, 2, 8);

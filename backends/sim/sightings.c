@@ -22,10 +22,23 @@ void sim_sighting_name(uint32_t sighting, char *text, size_t size)
 
 bool sim_sighting_is_random(uint32_t sighting)
 {
-	static const bool seen[SIM_SEEN_FAULTS] = {0};
+	/* The rest is rare, or wrong. */
+	static const bool drops[SIM_DROP_COUNT] = {
+		[SIM_DROP_NO_ROUTE] = true, [SIM_DROP_LINK] = true,  [SIM_DROP_LOSS] = true,
+		[SIM_DROP_PKEY] = true,     [SIM_DROP_NO_QP] = true, [SIM_DROP_NO_BUFFER] = true,
+	};
+	static const bool answers[SIM_STATUSES] = {
+		[ACM_STATUS_OK] = true,        [ACM_STATUS_NO_MEMORY] = true,
+		[ACM_STATUS_NO_DATA] = true,   [ACM_STATUS_NOT_CONNECTED] = true,
+		[ACM_STATUS_TIMED_OUT] = true, [ACM_STATUS_SOURCE_ADDRESS] = true,
+	};
 
+	if (sighting < SIM_SEEN_DROPS)
+		return sighting != ACM_COUNTER_UNATTENDED;
+	if (sighting < SIM_SEEN_STATUSES)
+		return drops[sighting - SIM_SEEN_DROPS];
 	if (sighting < SIM_SEEN_FAULTS)
-		return seen[sighting];
+		return answers[sighting - SIM_SEEN_STATUSES];
 	sighting -= SIM_SEEN_FAULTS;
 	return sighting == SIM_FAULT_PKEY || (sim_faults_drawn >> sighting & 1);
 }

@@ -48,6 +48,16 @@ gives 2 'a seed names no run' --seeds 1..5 --control ibsim "$scratch/holds.yaml"
 gives 0 '2 hold, 0 fail' --no-skips "$scratch/holds.yaml"
 gives 2 '--no-skips is for one run' --no-skips --seeds 1..5 "$scratch/holds.yaml"
 gives 2 "a scenario's file is missing"
+gives 0 'random 7: ' --random --seed 7
+gives 0 '10 of 10 runs, 0 fail' --random --seeds 1..10 --jobs 2
+gives 0 '"scenario": "' --random --seed 7 --json
+gives 2 '--random needs no file' --random --seed 1 "$scratch/holds.yaml"
+gives 2 '--random needs --seed N or --seeds A..B' --random
+gives 2 'which --control ibsim does not have' --random --seed 1 --control ibsim
+gives 2 'the range of --seeds is empty' --random --seeds 5..1
+gives 2 '--seeds takes a range' --random --seeds ..
+gives 2 '--jobs takes a number from 1' --random --seeds 1..5 --jobs 0
+gives 2 '--jobs is for --seeds' --random --seed 1 --jobs 2
 gives 1 'cannot be written' --trace "$scratch/no/where" "$scratch/holds.yaml"
 
 sed 's/^finally.*/sometimes: [evicted]/' "$scratch/holds.yaml" >"$scratch/never.yaml"
@@ -67,6 +77,13 @@ done
 "$acmite" simulate "$scenarios/random-mix.yaml" --seed 4712 --trace "$scratch/trace3" >/dev/null
 if ! [ -s "$scratch/trace1" ] || ! cmp -s "$scratch/trace1" "$scratch/trace2"; then
 	echo 'two traces of one seed differ'
+	faults=$((faults + 1))
+fi
+for run in 4 5; do
+	"$acmite" simulate --random --seed 4711 --trace - >"$scratch/trace$run" 2>/dev/null
+done
+if ! [ -s "$scratch/trace4" ] || ! cmp -s "$scratch/trace4" "$scratch/trace5"; then
+	echo 'two traces of one random run differ'
 	faults=$((faults + 1))
 fi
 if cmp -s "$scratch/trace1" "$scratch/trace3"; then
