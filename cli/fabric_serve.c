@@ -192,16 +192,10 @@ static int run(struct sim_served_fabric *served, int signal_fd)
 	return EXIT_OK;
 }
 
-static void show_progress(void *context, const char *text)
+static void tell(void *context, const char *text)
 {
 	(void)context;
 	fprintf(stderr, "acmite fabric serve: %s\n", text);
-}
-
-static void show_nothing(void *context, const char *text)
-{
-	(void)context;
-	(void)text;
 }
 
 static int serve(const struct arguments *arguments, const struct sim_topology *topology,
@@ -220,7 +214,8 @@ static int serve(const struct arguments *arguments, const struct sim_topology *t
 		options.control = SIM_UNDER_IBSIM;
 	options.ibsim.scratch = arguments->scratch;
 	options.ibsim.cancel_fd = signal_fd;
-	options.ibsim.progress = arguments->verbose ? show_progress : show_nothing;
+	options.ibsim.progress = arguments->verbose ? tell : NULL;
+	options.ibsim.notice = tell;
 	ret = sim_served_create(topology, &options, &served, why, sizeof(why));
 	if (ret == -ECANCELED)
 		return command_failed(COMMAND, "told to stop while starting");

@@ -44,7 +44,8 @@ static int start_ibsim(struct fabric_backend *backend, const struct daemon_backe
 	ibsim.ready_timeout_ms = line->ready_timeout_s * 1000;
 	ibsim.cancel_fd = setup->cancel_fd;
 	ibsim.progress = setup->progress;
-	ibsim.progress_context = setup->context;
+	ibsim.notice = setup->notice;
+	ibsim.context = setup->context;
 	error = sim_ibsim_control_create(setup->configuration->topology, &ibsim, control, why,
 					 size);
 	if (!error)

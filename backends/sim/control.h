@@ -115,7 +115,9 @@ struct sim_ibsim_options {
 	bool keep_scratch;
 	/* Called now and then with a sentence on what is being waited for. May be NULL. */
 	void (*progress)(void *context, const char *text);
-	void *progress_context;
+	/* What befalls the running subnet that nobody asked for, in a sentence. May be NULL. */
+	void (*notice)(void *context, const char *text);
+	void *context; /* of both */
 };
 void sim_ibsim_options_default(struct sim_ibsim_options *options);
 

@@ -131,6 +131,24 @@ static void ibsim_ended(struct ibsim_subnet *subnet)
 	ibsim_events_push(&subnet->events, &event);
 }
 
+static void opensm_ended(struct ibsim_subnet *subnet)
+{
+	char text[512], log[PATH_MAX];
+
+	if (!ibsim_child_ended(&subnet->opensm))
+		return;
+	ibsim_opensm_gone(subnet);
+	if (!subnet->notice)
+		return;
+	snprintf(text, sizeof(text),
+		 "OpenSM ended and nobody manages the subnet; start anew, or on a served fabric "
+		 "bring"
+		 " about the fault sm_fail_over; its log ends with:");
+	ibsim_scratch_path(subnet, IBSIM_OPENSM_LOG, log);
+	ibsim_log_tail(log, 3, text, sizeof(text));
+	subnet->notice(subnet->notice_context, text);
+}
+
 /* ibsim frees the slot of a client that died only when told to. */
 static void free_slot(struct ibsim_subnet *subnet, const char *line)
 {
@@ -210,8 +228,7 @@ static void process_sources(struct ibsim_subnet *subnet)
 			ibsim_ended(subnet);
 			break;
 		case IBSIM_SOURCE_OPENSM:
-			if (ibsim_child_ended(&subnet->opensm))
-				ibsim_opensm_gone(subnet);
+			opensm_ended(subnet);
 			break;
 		case IBSIM_SOURCE_FILES:
 			process_files(subnet);
@@ -292,6 +309,8 @@ static int sa_send(struct sim_control *control, struct sim_port_ref port, uint16
 	if (pkey_index >= subnet->ports.facts[index].pkey_count ||
 	    subnet->ports.facts[index].pkeys[pkey_index] == 0)
 		return -EINVAL;
+	if (!ibsim_takes_mad(mad))
+		return 0;
 	return ibsim_send_to_sa(subnet, index, mad, ibsim_sa_answered, cookie);
 }
 

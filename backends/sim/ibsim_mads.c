@@ -5,6 +5,28 @@
 #include <acmite/wire.h>
 #include <errno.h>
 
+#define AT_CLASS 1
+
+enum {
+	CLASS_LID_ROUTED = 0x01,
+	CLASS_SA = 0x03,
+	CLASS_PERFORMANCE = 0x04,
+	CLASS_DIRECTED = 0x81,
+};
+
+/*
+ * What ibsim does not answer itself it gives to the SM of the port that it came to. Of a class that
+ * OpenSM did not register, its stand-in for the kernel dies, and OpenSM with it. To all other ports
+ * such a MAD is one that nobody answers.
+ */
+bool ibsim_takes_mad(const uint8_t *mad)
+{
+	uint8_t class = mad[AT_CLASS];
+
+	return class == CLASS_LID_ROUTED || class == CLASS_SA || class == CLASS_PERFORMANCE ||
+	       class == CLASS_DIRECTED;
+}
+
 static void mad_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
 {
 	struct ibsim_subnet *subnet = context;
@@ -37,6 +59,8 @@ int ibsim_mad_send(struct sim_control *control, struct sim_port_ref port,
 	facts = &subnet->ports.facts[index];
 	if (!directed && facts->state != ACM_PORT_ACTIVE)
 		return -ENETDOWN;
+	if (!ibsim_takes_mad(mad))
+		return 0;
 	if (!directed)
 		to.slid = facts->lid;
 	to.qp = (uint8_t)route->qpn;

@@ -196,7 +196,7 @@ static void note_wait(struct startup *startup, const char *text)
 		return;
 	snprintf(startup->waiting_for, sizeof(startup->waiting_for), "%s", text);
 	if (startup->options->progress)
-		startup->options->progress(startup->options->progress_context, text);
+		startup->options->progress(startup->options->context, text);
 }
 
 /* Until the epoll descriptor is readable or `wake` comes. -ECANCELED, -ETIMEDOUT or another errno.
@@ -478,6 +478,8 @@ int sim_ibsim_control_create(const struct sim_topology *topology,
 		subnet->control.ops->destroy(&subnet->control);
 		return error;
 	}
+	subnet->notice = options->notice;
+	subnet->notice_context = options->context;
 	*control = &subnet->control;
 	return 0;
 }

@@ -36,6 +36,8 @@ struct ibsim_subnet {
 	char opensm_program[PATH_MAX];
 	char umad2sim[PATH_MAX];
 	bool keep_scratch;
+	void (*notice)(void *context, const char *text); /* NULL: not, or not yet */
+	void *notice_context;
 	struct ibsim_child ibsim, opensm;
 	bool sweep_again;          /* when it has swept for the first time */
 	bool swept;                /* OpenSM has dumped since it was started */
@@ -77,6 +79,8 @@ uint32_t ibsim_port_index(const struct ibsim_subnet *subnet, struct sim_port_ref
 
 /* ---- ibsim_mads.c ---- */
 
+/* False: nobody on the subnet answers MADs of this class, and they must not get there. */
+bool ibsim_takes_mad(const uint8_t *mad);
 /* As sim_control_ops.mad_send. */
 int ibsim_mad_send(struct sim_control *control, struct sim_port_ref port,
 		   const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie);

@@ -4,7 +4,7 @@
 # The distribution's own programs, unmodified, on nodes of a served fabric: what they say is what the fabric
 # is, they hear of what happens to it, and nothing hangs when it goes away.
 . "$(dirname "$0")/harness.sh"
-need ibstat ibv_devinfo ibv_asyncwatch ibv_ud_pingpong ibv_rc_pingpong saquery ibnetdiscover perfquery \
+need ibstat ibv_devinfo ibv_asyncwatch ibv_ud_pingpong ibv_rc_pingpong saquery ibnetdiscover perfquery ibping \
 	smpquery sminfo ibtracert ibacm ib_acme unshare mount stdbuf
 
 control=$1
@@ -87,6 +87,11 @@ says 'node31$'
 run $(on node02 smpquery -t 20 nodedesc 20000)
 [ "$status" != 0 ] || fail "a LID that nobody has answers: $said"
 says '_do_madrpc failed; dport .Lid 20000.'
+
+# Of a class that nobody there speaks, the SM least of all: no answer, and no harm.
+run $(on node02 ibping -c 1 -t 20 "$sm_lid")
+says ' 0 received,'
+runs 0 node02 saquery --src-to-dst "$lid:$other"
 
 # ---- datagrams between two programs ----
 

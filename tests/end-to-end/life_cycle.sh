@@ -180,6 +180,8 @@ loses_opensm() {
 	acmite 0 resolve -s node01 -d node17
 	acmite 0 counters
 	stop 15 0 opensm
+	grep -qE 'OpenSM ended and nobody manages' "$scratch/opensm.log" ||
+		fail "it does not tell that OpenSM is gone"
 	echo "opensm killed: the cache goes on, the rest fails in time"
 }
 
