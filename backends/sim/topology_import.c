@@ -217,6 +217,9 @@ static void read_node(struct import *import, struct cursor *cursor, enum sim_nod
 	if (!node->guid)
 		node->guid = import->guid;
 	import->guid = 0;
+	if (node->guid > SIM_NODE_GUID_MAX)
+		fault(import, "the GUID of the node leaves no room for those of its ports, at most "
+			      "ffffffffffffffef was expected");
 	skip_blanks(cursor);
 	if (take_char(cursor, '#') && take_quoted(cursor, description, sizeof(description)))
 		take_description(node, description);
@@ -435,6 +438,7 @@ static int64_t add_named(struct import *import, const struct import_node *node,
 static void add_to_topology(struct import *import, struct import_node *node)
 {
 	uint64_t guids[SIM_HOST_PORTS_MAX];
+	uint64_t base = node->guid ? node->guid : sim_guid_of_name(node->id);
 	struct sim_node_options options = {.kind = node->kind,
 					   .ports = node->port_count,
 					   .device = node->device[0] ? node->device : NULL,
@@ -446,10 +450,12 @@ static void add_to_topology(struct import *import, struct import_node *node)
 		uint64_t guid = node->ports[port].guid;
 
 		told |= guid != 0;
-		guids[port - 1] = guid ? guid : sim_guid_of_port(node->guid, port);
+		guids[port - 1] = guid ? guid : sim_guid_of_port(base, port);
 	}
-	if (told)
+	if (told) {
+		options.guid = base;
 		options.port_guids = guids;
+	}
 	added = add_named(import, node, &options);
 	if (added < 0)
 		return;

@@ -7,6 +7,7 @@
 
 /* GUIDs of one node are within 16 numbers from its own: hosts have at most this many ports. */
 #define SIM_HOST_PORTS_MAX 7
+#define SIM_NODE_GUID_MAX  (UINT64_MAX - 16)
 
 struct sim_names;
 

@@ -195,7 +195,7 @@ static void read_guid(struct sim_reader *reader, const yaml_node_t *guid, struct
 			      "'guid' is given for %u nodes, a single name was expected with it",
 			      entry->names.count);
 	else
-		sim_document_number(&reader->document, guid, "guid", 1, UINT64_MAX - 16,
+		sim_document_number(&reader->document, guid, "guid", 1, SIM_NODE_GUID_MAX,
 				    &entry->options.guid);
 }
 

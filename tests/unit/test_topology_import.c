@@ -280,6 +280,20 @@ static void assert_refused(const char *text, const char *expected)
 
 #define PAIR "Switch 4 \"s\"\n[1] \"a\"[1]\n\nCa 1 \"a\"\n[1] \"s\"[1]\n"
 
+static void ports_without_a_guid_derive_theirs_beside_those_with_one(void **state)
+{
+	struct sim_topology *topology = imported("Ca 2 \"a\"\n"
+						 "[1](10) \"b\"[1]\n"
+						 "Ca 2 \"b\"\n"
+						 "[1](20) \"a\"[1]\n");
+
+	(void)state;
+	assert_true(node_of(topology, "a")->ports[1].guid == 0x10);
+	assert_true(node_of(topology, "a")->ports[2].guid == node_of(topology, "a")->guid + 3);
+	assert_true(node_of(topology, "b")->ports[2].guid == node_of(topology, "b")->guid + 3);
+	sim_topology_free(topology);
+}
+
 static void what_is_wrong_is_told_with_its_line(void **state)
 {
 	(void)state;
@@ -300,6 +314,8 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	assert_refused("Switch 4 \"s\"\n[2] \"a\"[1]\nCa 1 \"a\"\n[1] \"s\"[3]\n",
 		       "t:2:1: the other end names another port");
 	assert_refused("Ca 2 \"a\"\n[1] \"a\"[2]\n", "t:2:1: a node is joined with itself");
+	assert_refused("caguid=0xffffffffffffffff\nCa 1 \"a\"\n",
+		       "t:2:1: the GUID of the node leaves no room");
 }
 
 static void damaged_text_never_crashes(void **state)
@@ -328,6 +344,7 @@ int main(void)
 		cmocka_unit_test(every_fabric_is_the_same_when_written_out),
 		cmocka_unit_test(guids_and_ports_that_were_given_stay),
 		cmocka_unit_test(a_sites_fabric_is_read),
+		cmocka_unit_test(ports_without_a_guid_derive_theirs_beside_those_with_one),
 		cmocka_unit_test(a_netlist_is_read),
 		cmocka_unit_test(our_own_netlist_is_the_same_fabric),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
