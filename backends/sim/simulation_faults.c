@@ -187,6 +187,7 @@ void simulation_apply(struct simulation *simulation, const struct sim_fault_plan
 		for (uint32_t i = 0; i < plan->nodes.count && !simulation->error; i++)
 			on_node(simulation, plan, plan->nodes.nodes[i]);
 	} else {
+		simulation_unsettle(simulation);
 		take_error(simulation,
 			   sim_fabric_faults_apply(&simulation->fabric_faults, plan,
 						   simulation->now, why, sizeof(why)),
@@ -204,13 +205,15 @@ void simulation_undo(struct simulation *simulation, const struct sim_fault_plan 
 	char why[SIM_CAME_SIZE - 64];
 
 	sim_disturbances_end(&simulation->disturbances, plan, simulation->now);
-	if (sim_fault_is_of_nodes(plan->kind))
+	if (sim_fault_is_of_nodes(plan->kind)) {
 		undo_on_nodes(simulation, plan);
-	else
+	} else {
+		simulation_unsettle(simulation);
 		take_error(
 			simulation,
 			sim_fabric_faults_undo(&simulation->fabric_faults, plan, why, sizeof(why)),
 			why);
+	}
 }
 
 static void describe(const struct simulation *simulation, const struct sim_fault_plan *plan,

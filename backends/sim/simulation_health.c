@@ -8,6 +8,11 @@
 
 /* Under ibsim only the tables tell: no change for so long. */
 #define SETTLE_TIME (500 * ACM_NSEC_PER_MSEC)
+/*
+ * From a fault until OpenSM has swept, which it does every 10 s where it hears of nothing: nobody
+ * tells when it has, and it may change no table.
+ */
+#define SWEEP_TIME (12 * ACM_NSEC_PER_SEC)
 
 /* Groups have their members before the switches know of them. */
 bool simulation_is_settled(struct simulation *simulation)
@@ -23,6 +28,14 @@ bool simulation_is_settled(struct simulation *simulation)
 		simulation->settles_at = simulation->now + SETTLE_TIME;
 	}
 	return simulation->now >= simulation->settles_at;
+}
+
+void simulation_unsettle(struct simulation *simulation)
+{
+	uint64_t swept = simulation->now + SWEEP_TIME;
+
+	if (simulation->options->control == SIM_UNDER_IBSIM && simulation->settles_at < swept)
+		simulation->settles_at = swept;
 }
 
 /* ACM groups that the subnet's manager has the node in; under ibsim nobody but a tool can tell. */

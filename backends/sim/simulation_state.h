@@ -179,6 +179,8 @@ void simulation_set_bounds(struct simulation *simulation);
 /* simulation_health.c */
 /* Whether the switches know of all members. */
 bool simulation_is_settled(struct simulation *simulation);
+/* A fault of the fabric has begun or ended: the manager is yet to see it. */
+void simulation_unsettle(struct simulation *simulation);
 /* Looks after the nodes to which something has happened. */
 void simulation_heal(struct simulation *simulation);
 
