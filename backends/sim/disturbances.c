@@ -31,6 +31,7 @@ void sim_disturbances_free(struct sim_disturbances *disturbances)
 	free(disturbances->healing);
 	free(disturbances->well);
 	free(disturbances->ailing);
+	free(disturbances->widened);
 	*disturbances = (struct sim_disturbances){0};
 }
 
@@ -141,12 +142,12 @@ static void concern_all(struct sim_disturbances *disturbances, uint32_t lasting)
 }
 
 static void concern_some(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan,
-			 enum scope scope, uint32_t lasting)
+			 enum scope scope, bool widened, uint32_t lasting)
 {
 	if (scope == SCOPE_NOBODY)
 		return;
 	if (scope == SCOPE_ALL || (scope == SCOPE_NODES && !plan->nodes.count) ||
-	    (scope == SCOPE_LINKS && !is_of_hosts_alone(disturbances, plan))) {
+	    (scope == SCOPE_LINKS && widened)) {
 		concern_all(disturbances, lasting);
 		return;
 	}
@@ -164,6 +165,37 @@ static void concern_some(struct sim_disturbances *disturbances, const struct sim
 
 /* ---- faults ---- */
 
+/*
+ * Links that only some nodes need concern these, others concern all. Who the subnet manager is
+ * decides too, and may change until the fault ends: what was decided when it began counts.
+ */
+static int note_widened(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan)
+{
+	uint32_t room = 2 * disturbances->widened_room + 4;
+	const struct sim_fault_plan **larger;
+
+	if (disturbances->widened_count == disturbances->widened_room) {
+		larger = reallocarray(disturbances->widened, room, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		disturbances->widened = larger;
+		disturbances->widened_room = room;
+	}
+	disturbances->widened[disturbances->widened_count++] = plan;
+	return 0;
+}
+
+static bool take_widened(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan)
+{
+	for (uint32_t i = 0; i < disturbances->widened_count; i++) {
+		if (disturbances->widened[i] != plan)
+			continue;
+		disturbances->widened[i] = disturbances->widened[--disturbances->widened_count];
+		return true;
+	}
+	return false;
+}
+
 static void note_rerouting(struct sim_disturbances *disturbances, const struct concern *concern,
 			   uint64_t now)
 {
@@ -173,16 +205,20 @@ static void note_rerouting(struct sim_disturbances *disturbances, const struct c
 	disturbances->rerouted = now;
 }
 
-void sim_disturbances_begin(struct sim_disturbances *disturbances,
-			    const struct sim_fault_plan *plan, uint64_t now)
+int sim_disturbances_begin(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan,
+			   uint64_t now)
 {
 	struct concern concern = concern_of(plan);
+	bool widened = concern.scope == SCOPE_LINKS && !is_of_hosts_alone(disturbances, plan);
 
-	concern_some(disturbances, plan, concern.scope, concern.lasts);
+	if (widened && note_widened(disturbances, plan))
+		return -ENOMEM;
+	concern_some(disturbances, plan, concern.scope, widened, concern.lasts);
 	disturbances->rerouting += concern.lasts && concern.reroutes;
 	note_rerouting(disturbances, &concern, now);
 	if (plan->kind == SIM_FAULT_SM_FAIL_OVER && plan->nodes.count)
 		disturbances->sm = plan->nodes.nodes[0];
+	return 0;
 }
 
 void sim_disturbances_end(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan,
@@ -190,7 +226,8 @@ void sim_disturbances_end(struct sim_disturbances *disturbances, const struct si
 {
 	struct concern concern = concern_of(plan);
 
-	concern_some(disturbances, plan, concern.scope, concern.lasts ? UINT32_MAX : 0);
+	concern_some(disturbances, plan, concern.scope, take_widened(disturbances, plan),
+		     concern.lasts ? UINT32_MAX : 0);
 	disturbances->rerouting -= concern.lasts && concern.reroutes;
 	note_rerouting(disturbances, &concern, now);
 }

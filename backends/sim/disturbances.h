@@ -24,6 +24,9 @@ struct sim_disturbances {
 	uint32_t rerouting; /* faults in force that change LIDs, links or P_Keys again and again */
 	bool ever_rerouted;
 	uint64_t rerouted; /* when one did last */
+	/* Begun and not ended: they concern all though they name links. */
+	uint32_t widened_count, widened_room;
+	const struct sim_fault_plan **widened;
 };
 
 /* How nodes are, from outside. */
@@ -52,9 +55,9 @@ void sim_disturbances_free(struct sim_disturbances *disturbances);
 
 /* Nodes that only just start. */
 void sim_disturbances_begin_all(struct sim_disturbances *disturbances);
-/* A fault begins, or ends. */
-void sim_disturbances_begin(struct sim_disturbances *disturbances,
-			    const struct sim_fault_plan *plan, uint64_t now);
+/* A fault begins, or ends; `plan` stays until then. 0 or -ENOMEM. */
+int sim_disturbances_begin(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan,
+			   uint64_t now);
 void sim_disturbances_end(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan,
 			  uint64_t now);
 /* Looks after those that are not well. */

@@ -182,7 +182,10 @@ void simulation_apply(struct simulation *simulation, const struct sim_fault_plan
 {
 	char why[SIM_CAME_SIZE - 64];
 
-	sim_disturbances_begin(&simulation->disturbances, plan, simulation->now);
+	simulation->error =
+		sim_disturbances_begin(&simulation->disturbances, plan, simulation->now);
+	if (simulation->error)
+		return;
 	if (sim_fault_is_of_nodes(plan->kind)) {
 		for (uint32_t i = 0; i < plan->nodes.count && !simulation->error; i++)
 			on_node(simulation, plan, plan->nodes.nodes[i]);

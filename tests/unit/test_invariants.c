@@ -417,7 +417,7 @@ static void a_wait_for_whom_nothing_happened_to_is_a_breach(void **state)
 	check_wait(&disturbances, fixture->n1, fixture->n2, 5, 5);
 	assert_told(fixture, waits_rule);
 	/* What happens to n3 concerns those who ask it, and whom it asks, and nobody else. */
-	sim_disturbances_begin(&disturbances, &stop, 20);
+	assert_int_equal(sim_disturbances_begin(&disturbances, &stop, 20), 0);
 	check_wait(&disturbances, fixture->n1, fixture->n3, 30, 30);
 	check_wait(&disturbances, fixture->n3, fixture->n1, 30, 30);
 	assert_silent(fixture);
@@ -437,7 +437,7 @@ static void a_wait_is_no_breach_until_a_node_is_well_again(void **state)
 
 	assert_int_equal(sim_disturbances_init(&disturbances, fixture->topology, &fixture->hook),
 			 0);
-	sim_disturbances_begin(&disturbances, &silent, 20);
+	assert_int_equal(sim_disturbances_begin(&disturbances, &silent, 20), 0);
 	sim_disturbances_heal(&disturbances, &health, 25);
 	check_wait(&disturbances, fixture->n1, fixture->n2, 30, 30);
 	sim_disturbances_end(&disturbances, &silent, 40);
@@ -468,13 +468,49 @@ static uint32_t concerned(struct fixture *fixture, const struct sim_fault_plan *
 
 	assert_int_equal(sim_disturbances_init(&disturbances, fixture->topology, &fixture->hook),
 			 0);
-	sim_disturbances_begin(&disturbances, plan, 1);
+	assert_int_equal(sim_disturbances_begin(&disturbances, plan, 1), 0);
 	check_wait(&disturbances, fixture->n1, fixture->n2, 2, 2);
 	check_wait(&disturbances, fixture->n3, fixture->n4, 2, 2);
 	sim_disturbances_free(&disturbances);
 	told = fixture->breaches;
 	fixture->breaches = 0;
 	return 2 - told;
+}
+
+/* The host whose link flaps becomes the subnet manager's meanwhile: when its link stays, others'
+ * faults do. */
+static void a_fault_ends_for_those_for_whom_it_began(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t own = 0;
+	struct sim_fault_plan busy = {.kind = SIM_FAULT_SA_BUSY};
+	struct sim_fault_plan flapping = {.kind = SIM_FAULT_LINK_FLAPPING,
+					  .links = {.count = 1, .nodes = &own}};
+	struct sim_fault_plan fail_over = {.kind = SIM_FAULT_SM_FAIL_OVER,
+					   .nodes = {.count = 1, .nodes = &fixture->n3}};
+	struct nodes_health nodes = {.well = true, .oldest = ACM_NEVER};
+	const struct sim_health health = {is_well, oldest_inquiry, &nodes};
+	struct sim_disturbances disturbances;
+
+	while (fixture->topology->links[own].node[0] != fixture->n3 &&
+	       fixture->topology->links[own].node[1] != fixture->n3)
+		own++;
+	assert_int_equal(sim_disturbances_init(&disturbances, fixture->topology, &fixture->hook),
+			 0);
+	assert_int_equal(sim_disturbances_begin(&disturbances, &busy, 1), 0);
+	assert_int_equal(sim_disturbances_begin(&disturbances, &flapping, 2), 0);
+	assert_int_equal(sim_disturbances_begin(&disturbances, &fail_over, 3), 0);
+	sim_disturbances_end(&disturbances, &flapping, 4);
+	sim_disturbances_heal(&disturbances, &health, 5);
+	check_wait(&disturbances, fixture->n1, fixture->n2, 6, 6);
+	assert_silent(fixture);
+	sim_disturbances_end(&disturbances, &busy, 7);
+	sim_disturbances_heal(&disturbances, &health, 8);
+	check_wait(&disturbances, fixture->n1, fixture->n2, 9, 9);
+	assert_told(fixture, waits_rule);
+	check_wait(&disturbances, fixture->n3, fixture->n2, 9, 9);
+	assert_told(fixture, waits_rule);
+	sim_disturbances_free(&disturbances);
 }
 
 static void a_fault_excuses_those_alone_whom_it_concerns(void **state)
@@ -520,7 +556,7 @@ static void routes_hold_again_when_what_was_learned_before_has_expired(void **st
 	assert_int_equal(sim_disturbances_init(&disturbances, fixture->topology, &fixture->hook),
 			 0);
 	assert_true(sim_disturbances_routes_hold(&disturbances, ACM_NEVER, 1));
-	sim_disturbances_begin(&disturbances, &down, 1);
+	assert_int_equal(sim_disturbances_begin(&disturbances, &down, 1), 0);
 	assert_false(sim_disturbances_routes_hold(&disturbances, ACM_NEVER, UINT64_MAX - 1));
 	assert_false(sim_disturbances_routes_hold(&disturbances, 60000 * MS, 60000 * MS));
 	assert_true(sim_disturbances_routes_hold(&disturbances, 60000 * MS, 70001 * MS));
@@ -766,6 +802,7 @@ int main(void)
 		RULE_TEST(a_wait_for_whom_nothing_happened_to_is_a_breach),
 		RULE_TEST(a_wait_is_no_breach_until_a_node_is_well_again),
 		RULE_TEST(a_fault_excuses_those_alone_whom_it_concerns),
+		RULE_TEST(a_fault_ends_for_those_for_whom_it_began),
 		RULE_TEST(routes_hold_again_when_what_was_learned_before_has_expired),
 		RULE_TEST(two_sa_queries_at_a_time_are_a_breach),
 		RULE_TEST(two_multicasts_at_a_time_are_a_breach),
