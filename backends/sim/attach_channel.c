@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define BACKLOG 128
+#define LMC_MAX 7 /* three bits: IBA vol. 1, 14.2.5.6 */
 
 /* ---- lengths ---- */
 
@@ -139,6 +140,22 @@ static bool is_whole(const union sim_attach_message *message, size_t length)
 	return length >= shape->fixed && length - shape->fixed >= length_field(message);
 }
 
+/* What a reader indexes or shifts by; texts apart. */
+static bool is_in_range(const union sim_attach_message *message)
+{
+	const struct acm_port_facts *facts = &message->port.facts;
+
+	switch ((enum sim_attach_type)message->header.type) {
+	case SIM_ATTACH_ADDRESS:
+		return message->address.address.length <= ACM_ADDRESS_MAX;
+	case SIM_ATTACH_PORT:
+		return facts->gid_count <= ACM_PORT_GIDS_MAX &&
+		       facts->pkey_count <= ACM_PORT_PKEYS_MAX && facts->lmc <= LMC_MAX;
+	default:
+		return true;
+	}
+}
+
 #define END(text) ((text)[sizeof(text) - 1] = 0)
 
 static void end_texts(union sim_attach_message *message)
@@ -186,7 +203,7 @@ int sim_channel_receive(int fd, union sim_attach_message *message)
 		return errno == ECONNRESET ? -EPIPE : -errno;
 	if (length == 0) /* an empty message looks the same, and is as good as none */
 		return -EPIPE;
-	if (!is_whole(message, (size_t)length))
+	if (!is_whole(message, (size_t)length) || !is_in_range(message))
 		return -EPROTO;
 	end_texts(message);
 	return 1;

@@ -53,9 +53,9 @@ size_t sim_channel_length(const void *message);
  */
 int sim_channel_send(int fd, const void *message);
 /*
- * 1 and a message: of the length that its type asks for, its texts NUL-terminated. 0: none is
- * there. -EPIPE: the other side is gone; -EPROTO: it sent what is no message, which is consumed; or
- * another negative errno.
+ * 1 and a message: of the length that its type asks for, its texts NUL-terminated, counts of arrays
+ * and LMCs in their range. 0: none is there. -EPIPE: the other side is gone; -EPROTO: it sent what
+ * is no message, which is consumed; or another negative errno.
  */
 int sim_channel_receive(int fd, union sim_attach_message *message);
 

@@ -224,8 +224,7 @@ static void take_address(struct attached_transport *transport)
 {
 	const struct acm_address *address = &transport->message.address.address;
 
-	if (!transport->greeted || transport->address_count == transport->welcome.address_count ||
-	    address->length > ACM_ADDRESS_MAX) {
+	if (!transport->greeted || transport->address_count == transport->welcome.address_count) {
 		lose_server(transport, -EPROTO);
 		return;
 	}
@@ -237,9 +236,7 @@ static void take_port(struct attached_transport *transport)
 	const struct sim_attach_port *message = &transport->message.port;
 	struct attached_port *port;
 
-	if (!transport->greeted || message->port >= transport->welcome.port_count ||
-	    message->facts.gid_count > ACM_PORT_GIDS_MAX ||
-	    message->facts.pkey_count > ACM_PORT_PKEYS_MAX) {
+	if (!transport->greeted || message->port >= transport->welcome.port_count) {
 		lose_server(transport, -EPROTO);
 		return;
 	}

@@ -128,6 +128,28 @@ static void takes_nothing_short_long_or_unknown(void **state)
 	assert_int_equal(sim_channel_receive(ends->server, &message), 1);
 }
 
+static void takes_nothing_that_counts_too_far(void **state)
+{
+	struct ends *ends = *state;
+	struct sim_attach_port port = {.header.type = SIM_ATTACH_PORT};
+	struct sim_attach_address address = {.header.type = SIM_ATTACH_ADDRESS};
+	static union sim_attach_message message;
+
+	port.facts.lmc = 8;
+	expect_refused(ends, &port, sizeof(port));
+	port.facts.lmc = 7;
+	port.facts.gid_count = ACM_PORT_GIDS_MAX + 1;
+	expect_refused(ends, &port, sizeof(port));
+	port.facts.gid_count = ACM_PORT_GIDS_MAX;
+	port.facts.pkey_count = ACM_PORT_PKEYS_MAX + 1;
+	expect_refused(ends, &port, sizeof(port));
+	port.facts.pkey_count = ACM_PORT_PKEYS_MAX;
+	assert_int_equal(sim_channel_send(ends->client, &port), 0);
+	assert_int_equal(sim_channel_receive(ends->server, &message), 1);
+	address.address.length = ACM_ADDRESS_MAX + 1;
+	expect_refused(ends, &address, sizeof(address));
+}
+
 static void ends_texts(void **state)
 {
 	struct ends *ends = *state;
@@ -229,6 +251,7 @@ int main(void)
 		TEST(carries_messages_whole),
 		TEST(refuses_to_send_what_is_no_message),
 		TEST(takes_nothing_short_long_or_unknown),
+		TEST(takes_nothing_that_counts_too_far),
 		TEST(ends_texts),
 		TEST(says_when_it_is_full_and_when_it_is_over),
 		TEST(hears_the_last_word_of_one_who_did_not_listen),
