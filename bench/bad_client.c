@@ -70,7 +70,7 @@ static bool others_are_served(void)
 
 /* ---- tricks: NULL when the service did what it should, else what it did instead ---- */
 
-/* Eight destinations, and no source: a message as long as may be, but no answer fits it. */
+/* A destination and seven records that are neither: as long as may be, so no room for a source. */
 static const char *play_long(void)
 {
 	struct load_question message = good;
@@ -79,9 +79,10 @@ static const char *play_long(void)
 	int fd = load_connect(path);
 
 	/* The good message has the source's record first, then the destination's. */
-	for (size_t i = 0; i < ACM_CLIENT_RECORDS_MAX; i++)
-		memcpy(message.bytes + ACM_MSG_HDR_LENGTH + i * ACM_MSG_EP_LENGTH,
-		       good.bytes + ACM_MSG_HDR_LENGTH + ACM_MSG_EP_LENGTH, ACM_MSG_EP_LENGTH);
+	memcpy(message.bytes + ACM_MSG_HDR_LENGTH,
+	       good.bytes + ACM_MSG_HDR_LENGTH + ACM_MSG_EP_LENGTH, ACM_MSG_EP_LENGTH);
+	memset(message.bytes + ACM_MSG_HDR_LENGTH + ACM_MSG_EP_LENGTH, 0,
+	       ACM_CLIENT_REQUEST_MAX - ACM_MSG_HDR_LENGTH - ACM_MSG_EP_LENGTH);
 	message.length = ACM_CLIENT_REQUEST_MAX;
 	header->length = ACM_CLIENT_REQUEST_MAX;
 	put(fd, message.bytes, message.length);
