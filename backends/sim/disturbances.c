@@ -31,7 +31,7 @@ void sim_disturbances_free(struct sim_disturbances *disturbances)
 	free(disturbances->healing);
 	free(disturbances->well);
 	free(disturbances->ailing);
-	free(disturbances->widened);
+	free(disturbances->link_faults);
 	*disturbances = (struct sim_disturbances){0};
 }
 
@@ -167,33 +167,56 @@ static void concern_some(struct sim_disturbances *disturbances, const struct sim
 
 /*
  * Links that only some nodes need concern these, others concern all. Who the subnet manager is
- * decides too, and may change until the fault ends: what was decided when it began counts.
+ * decides too: where it moves to the end of one, that concerns all from then on, and does so until
+ * the fault ends, wherever the manager is by then.
  */
-static int note_widened(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan)
+static int note_link_fault(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan,
+			   bool widened)
 {
-	uint32_t room = 2 * disturbances->widened_room + 4;
-	const struct sim_fault_plan **larger;
+	uint32_t room = 2 * disturbances->link_fault_room + 4;
+	struct sim_link_fault *larger;
 
-	if (disturbances->widened_count == disturbances->widened_room) {
-		larger = reallocarray(disturbances->widened, room, sizeof(*larger));
+	if (disturbances->link_fault_count == disturbances->link_fault_room) {
+		larger = reallocarray(disturbances->link_faults, room, sizeof(*larger));
 		if (!larger)
 			return -ENOMEM;
-		disturbances->widened = larger;
-		disturbances->widened_room = room;
+		disturbances->link_faults = larger;
+		disturbances->link_fault_room = room;
 	}
-	disturbances->widened[disturbances->widened_count++] = plan;
+	disturbances->link_faults[disturbances->link_fault_count++] =
+		(struct sim_link_fault){plan, widened};
 	return 0;
 }
 
-static bool take_widened(struct sim_disturbances *disturbances, const struct sim_fault_plan *plan)
+/* Whether it was widened; false, too, when it is none of links. */
+static bool take_link_fault(struct sim_disturbances *disturbances,
+			    const struct sim_fault_plan *plan)
 {
-	for (uint32_t i = 0; i < disturbances->widened_count; i++) {
-		if (disturbances->widened[i] != plan)
+	struct sim_link_fault *faults = disturbances->link_faults;
+
+	for (uint32_t i = 0; i < disturbances->link_fault_count; i++) {
+		bool widened = faults[i].widened;
+
+		if (faults[i].plan != plan)
 			continue;
-		disturbances->widened[i] = disturbances->widened[--disturbances->widened_count];
-		return true;
+		faults[i] = faults[--disturbances->link_fault_count];
+		return widened;
 	}
 	return false;
+}
+
+static void widen_link_faults(struct sim_disturbances *disturbances)
+{
+	for (uint32_t i = 0; i < disturbances->link_fault_count; i++) {
+		struct sim_link_fault *fault = &disturbances->link_faults[i];
+		bool lasts = concern_of(fault->plan).lasts;
+
+		if (fault->widened || is_of_hosts_alone(disturbances, fault->plan))
+			continue;
+		concern_some(disturbances, fault->plan, SCOPE_LINKS, false, lasts ? UINT32_MAX : 0);
+		concern_some(disturbances, fault->plan, SCOPE_LINKS, true, lasts);
+		fault->widened = true;
+	}
 }
 
 static void note_rerouting(struct sim_disturbances *disturbances, const struct concern *concern,
@@ -209,15 +232,18 @@ int sim_disturbances_begin(struct sim_disturbances *disturbances, const struct s
 			   uint64_t now)
 {
 	struct concern concern = concern_of(plan);
-	bool widened = concern.scope == SCOPE_LINKS && !is_of_hosts_alone(disturbances, plan);
+	bool of_links = concern.scope == SCOPE_LINKS;
+	bool widened = of_links && !is_of_hosts_alone(disturbances, plan);
 
-	if (widened && note_widened(disturbances, plan))
+	if (of_links && note_link_fault(disturbances, plan, widened))
 		return -ENOMEM;
 	concern_some(disturbances, plan, concern.scope, widened, concern.lasts);
 	disturbances->rerouting += concern.lasts && concern.reroutes;
 	note_rerouting(disturbances, &concern, now);
-	if (plan->kind == SIM_FAULT_SM_FAIL_OVER && plan->nodes.count)
+	if (plan->kind == SIM_FAULT_SM_FAIL_OVER && plan->nodes.count) {
 		disturbances->sm = plan->nodes.nodes[0];
+		widen_link_faults(disturbances);
+	}
 	return 0;
 }
 
@@ -226,7 +252,7 @@ void sim_disturbances_end(struct sim_disturbances *disturbances, const struct si
 {
 	struct concern concern = concern_of(plan);
 
-	concern_some(disturbances, plan, concern.scope, take_widened(disturbances, plan),
+	concern_some(disturbances, plan, concern.scope, take_link_fault(disturbances, plan),
 		     concern.lasts ? UINT32_MAX : 0);
 	disturbances->rerouting -= concern.lasts && concern.reroutes;
 	note_rerouting(disturbances, &concern, now);

@@ -11,6 +11,12 @@
 #include "breach.h"
 #include "scenario.h"
 
+/* A fault of links. */
+struct sim_link_fault {
+	const struct sim_fault_plan *plan;
+	bool widened; /* it concerns all, though it names links */
+};
+
 struct sim_disturbances {
 	const struct sim_topology *topology;
 	struct sim_breach_hook hook;
@@ -24,9 +30,9 @@ struct sim_disturbances {
 	uint32_t rerouting; /* faults in force that change LIDs, links or P_Keys again and again */
 	bool ever_rerouted;
 	uint64_t rerouted; /* when one did last */
-	/* Begun and not ended: they concern all though they name links. */
-	uint32_t widened_count, widened_room;
-	const struct sim_fault_plan **widened;
+	/* Those of links that have begun and not ended. */
+	uint32_t link_fault_count, link_fault_room;
+	struct sim_link_fault *link_faults;
 };
 
 /* How nodes are, from outside. */

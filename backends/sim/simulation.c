@@ -370,6 +370,8 @@ static int watch_rules(struct simulation *simulation)
 		error = sim_inquiries_init(&simulation->inquiries, topology, &hook);
 	if (!error)
 		error = sim_disturbances_init(&simulation->disturbances, topology, &hook);
+	if (!error)
+		error = sim_memberships_init(&simulation->memberships, topology->node_count);
 	return error;
 }
 
@@ -441,6 +443,7 @@ static void tear_down(struct simulation *simulation)
 	sim_invariants_free(&simulation->invariants);
 	sim_inquiries_free(&simulation->inquiries);
 	sim_disturbances_free(&simulation->disturbances);
+	sim_memberships_free(&simulation->memberships);
 	sim_ledger_free(&simulation->ledger);
 	for (uint32_t i = 0; i < simulation->drawn_count; i++)
 		sim_fault_plan_free(&simulation->drawn[i]);

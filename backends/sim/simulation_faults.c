@@ -12,7 +12,8 @@
 	(TRACE_BIT(ACM_TRACE_SA_QUERY) | TRACE_BIT(ACM_TRACE_MULTICAST) |                          \
 	 TRACE_BIT(ACM_TRACE_ADDRESS) | TRACE_BIT(ACM_TRACE_ROUTE) |                               \
 	 TRACE_BIT(ACM_TRACE_SA_STATUS) | TRACE_BIT(ACM_TRACE_SA_WITHDRAWN) |                      \
-	 TRACE_BIT(ACM_TRACE_FAILED) | TRACE_BIT(ACM_TRACE_LEARNED))
+	 TRACE_BIT(ACM_TRACE_FAILED) | TRACE_BIT(ACM_TRACE_LEARNED) |                              \
+	 TRACE_BIT(ACM_TRACE_JOINED) | TRACE_BIT(ACM_TRACE_LEFT))
 
 static const struct acm_driver_hooks *hooks_of(struct sim_host *host,
 					       struct acm_driver_hooks *hooks)
@@ -53,6 +54,7 @@ static void stop(struct simulation *simulation, uint32_t node)
 	sim_population_remove(resident);
 	simulation_deliver_deferred(simulation, node); /* to nobody */
 	sim_inquiries_forget(&simulation->inquiries, node);
+	sim_memberships_forget(&simulation->memberships, node);
 	simulation_excuse(simulation, node);
 }
 

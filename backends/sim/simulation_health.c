@@ -2,7 +2,6 @@
 /* How the nodes are, as far as it can be seen from outside: for the rules that need them well. */
 #include "simulation_state.h"
 
-#include <acmite/sa.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -38,34 +37,6 @@ void simulation_unsettle(struct simulation *simulation)
 		simulation->settles_at = swept;
 }
 
-/* ACM groups that the subnet's manager has the node in; under ibsim nobody but a tool can tell. */
-static uint32_t groups_of(const struct simulation *simulation, uint32_t node)
-{
-	const struct sim_subnet *subnet;
-	uint32_t count = 0;
-
-	if (simulation->options->control != SIM_UNDER_BUILTIN)
-		return 0;
-	subnet = sim_builtin_subnet(simulation->fabric_faults.control);
-	for (uint32_t i = 0; i < sim_subnet_group_count(subnet); i++) {
-		struct sim_group *group = sim_subnet_group(subnet, i);
-		struct sim_port_ref ref = {.node = node, .port = 1};
-		uint8_t rate, mtu;
-
-		count += acm_group_parse(&group->record.mgid, group->record.pkey, &rate, &mtu) &&
-			 sim_group_find_member(group, sim_subnet_port_index(subnet, ref));
-	}
-	return count;
-}
-
-static void note_groups(struct simulation *simulation)
-{
-	const struct sim_topology *topology = simulation->topology;
-
-	for (uint32_t node = topology->switch_count; node < topology->node_count; node++)
-		simulation->hosts[node].groups = groups_of(simulation, node);
-}
-
 static bool is_ready(const struct simulation *simulation, uint32_t node)
 {
 	const struct sim_resident *resident = sim_population_resident(simulation->population, node);
@@ -92,12 +63,20 @@ static bool is_reached(const struct simulation *simulation, uint32_t node)
 					  ref);
 }
 
+/* Under ibsim nobody but a tool can tell. */
+static bool is_a_member(const struct simulation *simulation, uint32_t node)
+{
+	return simulation->options->control == SIM_UNDER_IBSIM ||
+	       sim_memberships_hold(&simulation->memberships, node,
+				    sim_builtin_subnet(simulation->fabric_faults.control));
+}
+
 static bool is_well(void *context, uint32_t node)
 {
 	const struct simulation *simulation = context;
 
 	return is_ready(simulation, node) && is_reached(simulation, node) &&
-	       groups_of(simulation, node) >= simulation->hosts[node].groups;
+	       is_a_member(simulation, node);
 }
 
 static uint64_t oldest_inquiry(void *context, uint32_t node)
@@ -127,12 +106,9 @@ static void heal(struct simulation *simulation)
 
 void simulation_heal(struct simulation *simulation)
 {
-	if (!simulation->groups_noted && !sim_population_unready(simulation->population, NULL) &&
-	    simulation_is_settled(simulation)) {
-		note_groups(simulation);
-		simulation->groups_noted = true;
-	}
-	if (simulation->groups_noted && simulation->disturbances.ailing_count &&
+	if (!simulation->was_ready && !sim_population_unready(simulation->population, NULL))
+		simulation->was_ready = simulation_is_settled(simulation);
+	if (simulation->was_ready && simulation->disturbances.ailing_count &&
 	    simulation_is_settled(simulation))
 		heal(simulation);
 }

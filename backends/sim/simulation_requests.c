@@ -418,6 +418,7 @@ void simulation_trace(void *context, const struct acm_trace *trace)
 	struct simulation *simulation = host->simulation;
 
 	sim_inquiries_trace(&simulation->inquiries, host->node, trace, &host->patience);
+	sim_memberships_trace(&simulation->memberships, host->node, trace);
 	if (trace->type == ACM_TRACE_SA_QUERY || trace->type == ACM_TRACE_MULTICAST)
 		count_for_steps(simulation, host->node, trace);
 	if (simulation->options->trace || simulation->options->hash)

@@ -8,6 +8,7 @@
 #include "fabric_faults.h"
 #include "inquiries.h"
 #include "invariants.h"
+#include "memberships.h"
 #include "population.h"
 #include "request_ledger.h"
 #include "simulation.h"
@@ -22,7 +23,6 @@ struct sim_host {
 	struct sim_patience patience; /* of its tries */
 	bool was_paused;
 	uint64_t resumed; /* the last time */
-	uint32_t groups;  /* that it was in when the run began */
 };
 
 #define SIM_STEP_NONE UINT32_MAX
@@ -100,7 +100,8 @@ struct simulation {
 	struct sim_ledger ledger;
 	struct sim_inquiries inquiries;
 	struct sim_disturbances disturbances;
-	bool groups_noted;             /* of each host: from when all are ready */
+	struct sim_memberships memberships;
+	bool was_ready;                /* all were at one time, and the switches knew of them */
 	struct sim_progress *progress; /* by step */
 	struct sim_source_search *searches;
 	uint32_t search_count, search_room;

@@ -513,6 +513,48 @@ static void a_fault_ends_for_those_for_whom_it_began(void **state)
 	sim_disturbances_free(&disturbances);
 }
 
+/* How many of the pairs n1 n2 and n3 n4 it keeps quiet about when n3's link flaps and then another
+ * host becomes the subnet manager's, and all are well but for the fault. */
+static uint32_t concerned_under(struct fixture *fixture, uint32_t manager, bool ended)
+{
+	uint32_t own = 0, told;
+	struct sim_fault_plan flapping = {.kind = SIM_FAULT_LINK_FLAPPING,
+					  .links = {.count = 1, .nodes = &own}};
+	struct sim_fault_plan fail_over = {.kind = SIM_FAULT_SM_FAIL_OVER,
+					   .nodes = {.count = 1, .nodes = &manager}};
+	struct nodes_health nodes = {.well = true, .oldest = ACM_NEVER};
+	const struct sim_health health = {is_well, oldest_inquiry, &nodes};
+	struct sim_disturbances disturbances;
+
+	while (fixture->topology->links[own].node[0] != fixture->n3 &&
+	       fixture->topology->links[own].node[1] != fixture->n3)
+		own++;
+	assert_int_equal(sim_disturbances_init(&disturbances, fixture->topology, &fixture->hook),
+			 0);
+	assert_int_equal(sim_disturbances_begin(&disturbances, &flapping, 1), 0);
+	assert_int_equal(sim_disturbances_begin(&disturbances, &fail_over, 2), 0);
+	if (ended)
+		sim_disturbances_end(&disturbances, &flapping, 3);
+	sim_disturbances_heal(&disturbances, &health, 4);
+	check_wait(&disturbances, fixture->n1, fixture->n2, 5, 5);
+	check_wait(&disturbances, fixture->n3, fixture->n4, 5, 5);
+	sim_disturbances_free(&disturbances);
+	told = fixture->breaches;
+	fixture->breaches = 0;
+	return 2 - told;
+}
+
+/* Nobody gets an answer from a manager whose link is down, whichever of the two came first. */
+static void a_link_that_the_manager_moves_behind_concerns_all(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_int_equal(concerned_under(fixture, fixture->n3, false), 2);
+	assert_int_equal(concerned_under(fixture, fixture->n3, true), 0);
+	assert_int_equal(concerned_under(fixture, fixture->n4, false), 1);
+	assert_int_equal(concerned_under(fixture, fixture->n4, true), 0);
+}
+
 static void a_fault_excuses_those_alone_whom_it_concerns(void **state)
 {
 	struct fixture *fixture = *state;
@@ -803,6 +845,7 @@ int main(void)
 		RULE_TEST(a_wait_is_no_breach_until_a_node_is_well_again),
 		RULE_TEST(a_fault_excuses_those_alone_whom_it_concerns),
 		RULE_TEST(a_fault_ends_for_those_for_whom_it_began),
+		RULE_TEST(a_link_that_the_manager_moves_behind_concerns_all),
 		RULE_TEST(routes_hold_again_when_what_was_learned_before_has_expired),
 		RULE_TEST(two_sa_queries_at_a_time_are_a_breach),
 		RULE_TEST(two_multicasts_at_a_time_are_a_breach),
