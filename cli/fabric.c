@@ -338,6 +338,12 @@ static const struct {
 	{"exec", acmite_fabric_exec},
 };
 
+static bool is_known(const char *command)
+{
+	return !strcmp(command, "check") || !strcmp(command, "export") ||
+	       !strcmp(command, "import");
+}
+
 int acmite_fabric_main(int argc, char **argv)
 {
 	struct arguments arguments = {0};
@@ -348,19 +354,19 @@ int acmite_fabric_main(int argc, char **argv)
 			return commands[i].main(argc - 1, argv + 1);
 	if (parse_arguments(argc, argv, &arguments))
 		return EXIT_USAGE;
+	command = argv[optind];
+	if (command && !is_known(command))
+		return usage_error("a command was expected, not ", command);
 	if (arguments.help) {
 		fputs(usage, stdout);
 		return flush_output();
 	}
-	command = argv[optind];
 	if (!command)
 		return usage_error("a command was expected", "");
 	if (!strcmp(command, "check"))
 		return run_check(argv + optind + 1, &arguments);
 	if (!strcmp(command, "import"))
 		return import_file(argv + optind + 1);
-	if (strcmp(command, "export"))
-		return usage_error("a command was expected, not ", command);
 	if (arguments.against_opensm)
 		return usage_error("export has no --against-opensm", "");
 	if (arguments.json)

@@ -37,7 +37,7 @@ static void show_help(FILE *out)
 	      out);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
-	fputs("  help COMMAND\n\n"
+	fputs("  help COMMAND [COMMAND]\n\n"
 	      "  --help, --version\n\n"
 	      "Exit status: 0 all went well, 1 something did not work out, 2 wrong usage.\n",
 	      out);
@@ -52,6 +52,7 @@ static int unknown(const char *name)
 static int help(int argc, char **argv)
 {
 	const struct command *command;
+	char *asked[] = {NULL, NULL, NULL, NULL};
 
 	if (argc < 2) {
 		show_help(stdout);
@@ -60,7 +61,11 @@ static int help(int argc, char **argv)
 	command = find(argv[1]);
 	if (!command)
 		return unknown(argv[1]);
-	return command->main(2, (char *[]){argv[1], (char[]){"--help"}, NULL});
+	asked[0] = argv[1];
+	if (argc > 2) /* a command of that command */
+		asked[1] = argv[2];
+	asked[argc > 2 ? 2 : 1] = (char[]){"--help"};
+	return command->main(argc > 2 ? 3 : 2, asked);
 }
 
 static int run(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #define DEFAULT_LOCK_FILE "/run/ibacm.pid"
 #define DEFAULT_LOG_FILE  "/var/log/ibacm.log"
@@ -14,7 +15,16 @@ static int read_topology(struct configuration *configuration, struct problems *p
 	const char *path = configuration->line->fabric;
 	struct sim_errors errors = {.count = 0};
 	char why[512];
-	int error = sim_topology_load(path, &configuration->topology, &errors);
+	int error;
+
+	if (access(path, F_OK)) {
+		problems_error(problems, path, 0,
+			       "%s; a topology file or the socket of acmite fabric serve was"
+			       " expected",
+			       strerror(errno));
+		return -EINVAL;
+	}
+	error = sim_topology_load(path, &configuration->topology, &errors);
 
 	for (uint32_t i = 0; i < errors.count; i++)
 		fprintf(problems->out, "%s\n", errors.lines[i]);

@@ -253,6 +253,20 @@ int sim_channel_connect(const char *path)
 	return error;
 }
 
+void sim_channel_explain(const char *path, int error, char *why, size_t size)
+{
+	const char *remedy = "acmite fabric serve starts one";
+
+	if (error == -EACCES)
+		remedy = "the --mode of acmite fabric serve decides who may";
+	if (error == -ENAMETOOLONG)
+		remedy = "use a shorter path";
+	if (error == -ENOTSOCK || error == -EPROTOTYPE)
+		remedy = "name the --socket of acmite fabric serve";
+	snprintf(why, size, "no fabric server can be reached at %s: %s; %s", path, strerror(-error),
+		 remedy);
+}
+
 int sim_channel_accept(int fd)
 {
 	int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);

@@ -41,6 +41,8 @@ int sim_channel_listen(const char *path, mode_t mode, char *why, size_t size);
 int sim_channel_accept(int fd);
 /* A connection to the server at `path`, or negative errno: -EAGAIN: it is busy, try again. */
 int sim_channel_connect(const char *path);
+/* Why that failed, as a sentence with the remedy. */
+void sim_channel_explain(const char *path, int error, char *why, size_t size);
 
 /* Sends HELLO. As sim_channel_send(); -ENAMETOOLONG: there is no such node. */
 int sim_channel_hello(int fd, enum sim_attach_role role, const char *node);

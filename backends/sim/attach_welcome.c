@@ -74,10 +74,7 @@ int sim_attach_welcome(const char *path, enum sim_attach_role role, const char *
 	int fd = connect_patiently(path), error;
 
 	if (fd < 0) {
-		snprintf(why, size,
-			 "no fabric server can be reached at '%s': %s; start one with "
-			 "acmite fabric serve",
-			 path, strerror(-fd));
+		sim_channel_explain(path, fd, why, size);
 		return fd;
 	}
 	error = sim_channel_hello(fd, role, node);

@@ -316,10 +316,8 @@ void sim_attached_connect(struct acm_transport *base)
 	fd = sim_channel_connect(transport->path);
 	if (fd < 0) {
 		transport->error = fd;
-		snprintf(transport->failure, sizeof(transport->failure),
-			 "no fabric server can be reached at %s: %s; acmite fabric serve starts"
-			 " one",
-			 transport->path, strerror(-fd));
+		sim_channel_explain(transport->path, fd, transport->failure,
+				    sizeof(transport->failure));
 		return;
 	}
 	transport->fd = fd;

@@ -101,7 +101,7 @@ bad.yaml:12:22: pkey 0x12345 is out of range, 0x0001 to 0x7ffe was expected, or 
 	refused 2 "$(timeout "$patience" "$ACMITE" fabric check broken.yaml 2>&1)" \
 		--backend sim --fabric broken.yaml --node node1
 	says '^broken.yaml:2:1: this is not YAML: '
-	refused 2 'nowhere.yaml: cannot be read: No such file or directory, a topology file was expected' \
+	refused 2 'nowhere.yaml: No such file or directory; a topology file or the socket of acmite fabric serve was expected' \
 		--backend sim --fabric nowhere.yaml --node node1
 }
 

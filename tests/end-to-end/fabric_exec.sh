@@ -146,7 +146,7 @@ says '^acmite fabric exec: .*/nothing cannot be run: No such file'
 runs 1 node77 ibstat
 says 'no node node77'
 expect 1 "$ACMITE" fabric exec --fabric "$scratch/none.sock" --node node02 -- ibstat
-says 'start one with acmite fabric serve'
+says 'acmite fabric serve starts one'
 expect 2 "$ACMITE" fabric exec --fabric "$fabric" -- ibstat
 says '--node is missing'
 expect 2 "$ACMITE" fabric exec --fabric "$fabric" --node node02

@@ -107,7 +107,13 @@ refuses() {
 	says 'is in use: a program serves it'
 	expect 1 "$ACMITE" fabric show -f "$scratch/nothing"
 	says 'no fabric server can be reached'
+	expect 1 "$ACMITE" fabric show -f "$scratch/node03.sock"
+	says 'name the --socket of acmite fabric serve'
 	expect 2 "$ACMITE" fabric show -f "$fabric" everything
+	says "acmite help fabric show"
+	expect 0 "$ACMITE" help fabric show
+	says '^Usage: acmite fabric show --fabric PATH'
+	expect 2 "$ACMITE" help fabric everything
 	expect 0 "$TOOLS/hostile_programs" "$fabric" version
 	says 'you speak version 2 of the attach protocol and this server version 1'
 	: >"$scratch/plain"

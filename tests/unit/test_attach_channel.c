@@ -243,6 +243,17 @@ static void paths_have_a_length(void **state)
 	assert_int_equal(sim_channel_connect(""), -ENAMETOOLONG);
 }
 
+static void the_remedy_is_that_of_the_error(void **state)
+{
+	char why[256];
+
+	(void)state;
+	sim_channel_explain("/f.sock", -ENOENT, why, sizeof(why));
+	assert_non_null(strstr(why, "acmite fabric serve starts one"));
+	sim_channel_explain("/f.sock", -EACCES, why, sizeof(why));
+	assert_non_null(strstr(why, "/f.sock: Permission denied; the --mode"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -257,6 +268,7 @@ int main(void)
 		TEST(hears_the_last_word_of_one_who_did_not_listen),
 		TEST(replaces_dead_sockets_only),
 		cmocka_unit_test(paths_have_a_length),
+		cmocka_unit_test(the_remedy_is_that_of_the_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
