@@ -3,8 +3,8 @@
  * What bench/side_by_side measures of two or three services that run side by side, each on a node
  * of its own partition of one served fabric. A service is written SOCKET,PID,SOURCE,DESTINATION: it
  * is SOURCE that asks, with its names SOURCE-0, SOURCE-1, ...; it asks for DESTINATION01-0 and so
- * on. Rows are printed as name, unit, one value for each service, then for the ratio of the first
- * to the last median, lowest and highest round, and the aim; separated by tabs.
+ * on. Rows are printed as name, unit, one value for each service, then the ratio of the first to
+ * the last: its median, and between what half of the rounds were; and the aim. Separated by tabs.
  */
 #include "clock.h"
 #include "figures.h"
@@ -90,8 +90,8 @@ static void print_row(const char *name, const char *unit, struct series *series,
 	for (size_t i = 0; i < service_count; i++)
 		printf("\t%.6g", figures_median(series->values[i], series->rounds));
 	median = figures_median(series->ratios, series->rounds); /* which sorts them */
-	printf("\t%.3f\t%.3f\t%.3f\t%s\n", median, series->ratios[0],
-	       series->ratios[series->rounds - 1], aim);
+	printf("\t%.3f\t%.3f\t%.3f\t%s\n", median, series->ratios[series->rounds / 4],
+	       series->ratios[series->rounds - 1 - series->rounds / 4], aim);
 	fflush(stdout);
 }
 
