@@ -47,6 +47,11 @@ static int append_entry(struct local_addresses *addresses, uint32_t port,
 	return append(addresses, &address);
 }
 
+static bool is_of(const struct acm_port_facts *facts, const struct address_entry *entry)
+{
+	return entry->port == facts->number && !strcmp(entry->device, facts->device);
+}
+
 static int append_file(struct local_addresses *addresses, const struct acm_port_facts *facts,
 		       const struct address_file *file)
 {
@@ -55,7 +60,7 @@ static int append_file(struct local_addresses *addresses, const struct acm_port_
 	for (size_t i = 0; i < file->count && !error; i++) {
 		const struct address_entry *entry = &file->entries[i];
 
-		if (entry->port == facts->number && !strcmp(entry->device, facts->device))
+		if (is_of(facts, entry))
 			error = append_entry(addresses, facts->port, entry);
 	}
 	return error;
@@ -93,6 +98,19 @@ int port_addresses_append(struct local_addresses *addresses, const struct acm_po
 	if (file)
 		return append_file(addresses, facts, file);
 	return host->type == ACM_ADDRESS_NONE ? 0 : append_host(addresses, facts, host);
+}
+
+bool port_addresses_serves(const struct acm_port_facts *facts, const struct address_entry *entry)
+{
+	if (!is_of(facts, entry))
+		return false;
+	if (!entry->pkey) /* whichever there is */
+		return true;
+	for (uint16_t i = 0; i < facts->pkey_count; i++) {
+		if (!((facts->pkeys[i] ^ entry->pkey) & ~ACM_PKEY_FULL))
+			return true;
+	}
+	return false;
 }
 
 static bool has(const struct local_addresses *addresses, const struct acm_local_address *address)

@@ -20,6 +20,9 @@ void port_addresses_host(struct acm_address *host);
 int port_addresses_append(struct local_addresses *addresses, const struct acm_port_facts *facts,
 			  const struct address_file *file, const struct acm_address *host);
 
+/* Whether the port is the one of this line of the file, and has its P_Key. */
+bool port_addresses_serves(const struct acm_port_facts *facts, const struct address_entry *entry);
+
 /* Calls `each` for every address of `from` that `of` has not. */
 void port_addresses_missing(const struct local_addresses *from, const struct local_addresses *of,
 			    void (*each)(void *context, const struct acm_local_address *address),

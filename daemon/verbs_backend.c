@@ -40,6 +40,7 @@ struct verbs_backend {
 	struct local_addresses addresses;
 	uint32_t port_count;
 	struct port_key *ports;
+	size_t unserved; /* addresses of the file that this was told of */
 	uint64_t now;
 	int error; /* of the engine, while addresses change */
 };
@@ -170,6 +171,46 @@ static int change_addresses(struct verbs_backend *backend)
 	return backend->error;
 }
 
+static bool is_served(const struct verbs_backend *backend, const struct address_entry *entry)
+{
+	for (uint32_t i = 0; i < backend->port_count; i++) {
+		const struct acm_port_facts *facts = verbs_transport_port(backend->transport, i);
+
+		if (facts && port_addresses_serves(facts, entry))
+			return true;
+	}
+	return false;
+}
+
+/* A line of the file may be mistaken, or its port may come later: only people know. */
+static void tell_unserved(struct verbs_backend *backend)
+{
+	const struct configuration *configuration = backend->setup.configuration;
+	const struct address_file *file = &configuration->address_file;
+	const struct address_entry *first = NULL;
+	size_t unserved = 0;
+	char text[1024];
+
+	if (!configuration->line->address_file)
+		return;
+	for (size_t i = file->count; i > 0; i--) {
+		if (is_served(backend, &file->entries[i - 1]))
+			continue;
+		first = &file->entries[i - 1];
+		unserved++;
+	}
+	if (first && unserved != backend->unserved) {
+		snprintf(text, sizeof(text),
+			 "%s: %zu of %zu addresses wait for their device, port or P_Key, the first "
+			 "is"
+			 " %s on %s port %u",
+			 configuration->line->address_file, unserved, file->count, first->text,
+			 first->device, first->port);
+		backend->setup.notice(backend->setup.context, text);
+	}
+	backend->unserved = unserved;
+}
+
 /* ---- the operations ---- */
 
 static int step(struct daemon_backend *base, const struct acm_event *event)
@@ -212,9 +253,11 @@ static int run(struct verbs_backend *backend, uint64_t now)
 	int error = acm_driver_run(backend->driver, now);
 	int changed = error ? error : note_ports(backend);
 
-	if (changed > 0)
-		changed = change_addresses(backend);
-	return changed;
+	if (changed <= 0)
+		return changed;
+	if (backend->ready_at == ACM_NEVER)
+		tell_unserved(backend);
+	return change_addresses(backend);
 }
 
 static int process(struct daemon_backend *base, uint64_t now, char *why, size_t size)
@@ -230,8 +273,10 @@ static int process(struct daemon_backend *base, uint64_t now, char *why, size_t 
 	error = run(backend, now);
 	if (error)
 		snprintf(why, size, "the engine cannot go on: %s", strerror(-error));
-	if (backend->ready_at != ACM_NEVER && is_ready(backend, now))
+	if (backend->ready_at != ACM_NEVER && is_ready(backend, now)) {
 		backend->ready_at = ACM_NEVER;
+		tell_unserved(backend);
+	}
 	return error;
 }
 

@@ -156,6 +156,12 @@ host_name() {
 	begin node2 on_node node2 "$ACMITED" -P --socket "$scratch/node2.sock" -O "$scratch/options"
 	resolves node1 "$(hostname -s)"
 	same "the DLID" "$(member dlid)" "$(lid_of node2)"
+	# What a file has for nothing that is here is told.
+	printf '%s\n' 'far mlx5_7 1 default' 'near mlx5_0 1 default' 'other mlx5_0 1 1234' >"$scratch/far"
+	begin far on_node node2 "$ACMITED" -P --socket "$scratch/far.sock" -A "$scratch/far"
+	grep -q 'far: 2 of 3 addresses wait for .*, the first is far on mlx5_7 port 1$' "$scratch/far.log" ||
+		fail "addresses of no port are not told"
+	! grep -q 'addresses wait' "$scratch/node1.log" || fail "an address that is served is told"
 }
 
 part=$1

@@ -64,6 +64,13 @@ static void from_the_file(void **state)
 	facts = facts_of(5, "mlx5_1", 1);
 	assert_int_equal(port_addresses_append(&addresses, &facts, &file, &host), 0);
 	assert_int_equal(addresses.count, 3);
+	facts = facts_of(3, "mlx5_0", 1);
+	assert_true(port_addresses_serves(&facts, &file.entries[0]));
+	assert_false(port_addresses_serves(&facts, &file.entries[1]));
+	assert_false(port_addresses_serves(&facts, &file.entries[2]));
+	assert_false(port_addresses_serves(&facts, &file.entries[3]));
+	facts.pkeys[facts.pkey_count++] = 0x0123;
+	assert_true(port_addresses_serves(&facts, &file.entries[3]));
 	local_addresses_free(&addresses);
 	address_file_free(&file);
 }
