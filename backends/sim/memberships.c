@@ -7,7 +7,9 @@
 
 struct membership {
 	struct acm_gid mgid;
-	uint16_t mlid;
+	bool joined;
+	uint16_t mlid;  /* when it is joined */
+	uint64_t asked; /* since when it is asked for, or checked; ACM_NEVER: it is not */
 };
 
 struct sim_memberships_of {
@@ -39,25 +41,24 @@ static struct membership *find(const struct sim_memberships_of *of, const struct
 	return NULL;
 }
 
-static bool enter(struct sim_memberships_of *of, const struct acm_gid *mgid, uint16_t mlid)
+/* NULL: no memory. */
+static struct membership *enter(struct sim_memberships_of *of, const struct acm_gid *mgid)
 {
 	struct membership *known = find(of, mgid);
 	uint32_t room = 2 * of->room + 2;
 	struct membership *larger;
 
-	if (known) {
-		known->mlid = mlid;
-		return true;
-	}
+	if (known)
+		return known;
 	if (of->count == of->room) {
 		larger = reallocarray(of->all, room, sizeof(*larger));
 		if (!larger)
-			return false;
+			return NULL;
 		of->all = larger;
 		of->room = room;
 	}
-	of->all[of->count++] = (struct membership){*mgid, mlid};
-	return true;
+	of->all[of->count] = (struct membership){.mgid = *mgid, .asked = ACM_NEVER};
+	return &of->all[of->count++];
 }
 
 static void leave(struct sim_memberships_of *of, const struct acm_gid *mgid)
@@ -72,16 +73,38 @@ void sim_memberships_trace(struct sim_memberships *memberships, uint32_t node,
 			   const struct acm_trace *trace)
 {
 	struct sim_memberships_of *of = &memberships->nodes[node];
+	struct membership *membership;
 
-	if (trace->type == ACM_TRACE_JOINED && !enter(of, &trace->gid, trace->lid))
-		memberships->incomplete = true;
-	else if (trace->type == ACM_TRACE_LEFT)
+	if (trace->type == ACM_TRACE_LEFT)
 		leave(of, &trace->gid);
+	if (trace->type != ACM_TRACE_JOIN && trace->type != ACM_TRACE_JOINED &&
+	    trace->type != ACM_TRACE_JOIN_FAILED)
+		return;
+	membership = enter(of, &trace->gid);
+	if (!membership) {
+		memberships->incomplete = true;
+		return;
+	}
+	membership->asked = trace->type == ACM_TRACE_JOIN ? trace->time : ACM_NEVER;
+	if (trace->type == ACM_TRACE_JOINED) {
+		membership->joined = true;
+		membership->mlid = trace->lid;
+	}
 }
 
 void sim_memberships_forget(struct sim_memberships *memberships, uint32_t node)
 {
 	memberships->nodes[node].count = 0;
+}
+
+uint64_t sim_memberships_oldest_join(const struct sim_memberships *memberships, uint32_t node)
+{
+	const struct sim_memberships_of *of = &memberships->nodes[node];
+	uint64_t oldest = ACM_NEVER;
+
+	for (uint32_t i = 0; i < of->count; i++)
+		oldest = of->all[i].asked < oldest ? of->all[i].asked : oldest;
+	return oldest;
 }
 
 bool sim_memberships_hold(const struct sim_memberships *memberships, uint32_t node,
@@ -92,9 +115,12 @@ bool sim_memberships_hold(const struct sim_memberships *memberships, uint32_t no
 	uint32_t port = sim_subnet_port_index(subnet, ref);
 
 	for (uint32_t i = 0; i < of->count; i++) {
-		const struct sim_group *group = sim_subnet_find_group(subnet, &of->all[i].mgid);
+		const struct membership *membership = &of->all[i];
+		const struct sim_group *group = sim_subnet_find_group(subnet, &membership->mgid);
 
-		if (!group || group->record.mlid != of->all[i].mlid ||
+		if (!membership->joined)
+			continue;
+		if (!group || group->record.mlid != membership->mlid ||
 		    !sim_group_find_member(group, port))
 			return false;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The multicast groups that each node takes itself to be in, by its trace, and whether the subnet
- * manager has it there: where it does not, the node is not heard until it joins anew.
+ * The multicast groups that each node takes itself to be in, or asks to be in, by its trace; and
+ * whether the subnet manager has it there: where it does not, the node is not heard until it joins
+ * anew.
  */
 #ifndef ACMITE_SIM_MEMBERSHIPS_H
 #define ACMITE_SIM_MEMBERSHIPS_H
@@ -27,6 +28,12 @@ void sim_memberships_trace(struct sim_memberships *memberships, uint32_t node,
 			   const struct acm_trace *trace);
 /* The node was stopped. */
 void sim_memberships_forget(struct sim_memberships *memberships, uint32_t node);
+
+/*
+ * When the oldest join that is under way began, a check of what holds among them; ACM_NEVER. One
+ * that nobody answered is taken to be under way until the next: the trace does not tell its end.
+ */
+uint64_t sim_memberships_oldest_join(const struct sim_memberships *memberships, uint32_t node);
 
 /* Whether the node's port 1 is a member of all of them, and each has the MLID that it was told. */
 bool sim_memberships_hold(const struct sim_memberships *memberships, uint32_t node,

@@ -12,8 +12,9 @@
 	(TRACE_BIT(ACM_TRACE_SA_QUERY) | TRACE_BIT(ACM_TRACE_MULTICAST) |                          \
 	 TRACE_BIT(ACM_TRACE_ADDRESS) | TRACE_BIT(ACM_TRACE_ROUTE) |                               \
 	 TRACE_BIT(ACM_TRACE_SA_STATUS) | TRACE_BIT(ACM_TRACE_SA_WITHDRAWN) |                      \
-	 TRACE_BIT(ACM_TRACE_FAILED) | TRACE_BIT(ACM_TRACE_LEARNED) |                              \
-	 TRACE_BIT(ACM_TRACE_JOINED) | TRACE_BIT(ACM_TRACE_LEFT))
+	 TRACE_BIT(ACM_TRACE_FAILED) | TRACE_BIT(ACM_TRACE_LEARNED) | TRACE_BIT(ACM_TRACE_JOIN) |  \
+	 TRACE_BIT(ACM_TRACE_JOINED) | TRACE_BIT(ACM_TRACE_JOIN_FAILED) |                          \
+	 TRACE_BIT(ACM_TRACE_LEFT))
 
 static const struct acm_driver_hooks *hooks_of(struct sim_host *host,
 					       struct acm_driver_hooks *hooks)

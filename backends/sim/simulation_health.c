@@ -82,8 +82,10 @@ static bool is_well(void *context, uint32_t node)
 static uint64_t oldest_inquiry(void *context, uint32_t node)
 {
 	const struct simulation *simulation = context;
+	uint64_t inquiry = sim_inquiries_oldest(&simulation->inquiries, node, NULL);
+	uint64_t join = sim_memberships_oldest_join(&simulation->memberships, node);
 
-	return sim_inquiries_oldest(&simulation->inquiries, node, NULL);
+	return join < inquiry ? join : inquiry;
 }
 
 static void heal(struct simulation *simulation)

@@ -130,6 +130,32 @@ static void a_group_whose_mlid_is_another_does_not_hold(void **state)
 	assert_true(hold(fixture, fixture->n1));
 }
 
+/* The SA is silent, and the node asks again: what it asks waits with what it asked before. */
+static void a_join_is_under_way_until_it_is_answered(void **state)
+{
+	struct fixture *fixture = *state;
+	struct acm_trace trace = {.type = ACM_TRACE_JOIN, .time = 7, .gid = first.mgid};
+	struct sim_memberships *memberships = &fixture->memberships;
+
+	assert_true(sim_memberships_oldest_join(memberships, fixture->n1) == ACM_NEVER);
+	sim_memberships_trace(memberships, fixture->n1, &trace);
+	assert_int_equal(sim_memberships_oldest_join(memberships, fixture->n1), 7);
+	assert_true(sim_memberships_oldest_join(memberships, fixture->n2) == ACM_NEVER);
+	assert_true(hold(fixture, fixture->n1)); /* it is in none yet */
+	tell(fixture, fixture->n1, ACM_TRACE_JOINED, &second,
+	     take_in(fixture, fixture->n1, &second));
+	assert_int_equal(sim_memberships_oldest_join(memberships, fixture->n1), 7);
+	tell(fixture, fixture->n1, ACM_TRACE_JOIN_FAILED, &first, 0);
+	assert_true(sim_memberships_oldest_join(memberships, fixture->n1) == ACM_NEVER);
+	trace.time = 8;
+	sim_memberships_trace(memberships, fixture->n1, &trace);
+	trace.time = 9;
+	sim_memberships_trace(memberships, fixture->n1, &trace); /* once more: the first is over */
+	assert_int_equal(sim_memberships_oldest_join(memberships, fixture->n1), 9);
+	tell(fixture, fixture->n1, ACM_TRACE_JOINED, &first, take_in(fixture, fixture->n1, &first));
+	assert_true(sim_memberships_oldest_join(memberships, fixture->n1) == ACM_NEVER);
+}
+
 static void what_a_node_has_left_need_not_hold(void **state)
 {
 	struct fixture *fixture = *state;
@@ -154,6 +180,7 @@ int main(void)
 		MEMBERSHIP_TEST(
 			a_group_that_the_manager_lost_does_not_hold_until_it_is_joined_anew),
 		MEMBERSHIP_TEST(a_group_whose_mlid_is_another_does_not_hold),
+		MEMBERSHIP_TEST(a_join_is_under_way_until_it_is_answered),
 		MEMBERSHIP_TEST(what_a_node_has_left_need_not_hold),
 	};
 
