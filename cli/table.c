@@ -91,5 +91,7 @@ bool json_finish(json_t *json)
 	json_decref(json);
 	if (!error)
 		putchar('\n');
+	else if (ferror(stdout))
+		error = 0; /* which main() tells */
 	return !error;
 }

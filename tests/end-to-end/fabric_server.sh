@@ -83,6 +83,9 @@ serves() { # CONTROL
 	says '^leaf3 +0xc00[0-9] '
 	show nodes --json
 	says '^    "lid": [0-9]+,$'
+	said=$("$ACMITE" fabric show -f "$fabric" --json 2>&1 >/dev/full)
+	same "the status when nothing can be written" "$?" 1
+	says 'cannot be written to standard output: No space left'
 	show drops
 	says '^multicasts +[1-9]'
 	says '^sa_sent +[1-9]'
