@@ -31,7 +31,7 @@ struct report {
 	uint32_t held, failed, skipped;
 	uint64_t requests;
 	bool seen[SIM_SIGHTINGS];
-	char failure[SIM_WHAT_SIZE + SIM_CAME_SIZE + 16];
+	char failure[SIM_WHAT_SIZE + SIM_CAME_SIZE + 32];
 };
 
 struct worker {
