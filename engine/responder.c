@@ -100,8 +100,8 @@ void acm_responder_pay(struct acm_engine *engine, const struct acm_lookup *looku
 	struct acm_address asker = {.type = peer->key_type, .length = peer->key_length};
 	struct acm_datagram *datagram;
 
-	if (!group)
-		return; /* left meanwhile */
+	if (!group || !acm_local_address_is_of(lookup->endpoint, &lookup->owed.asked))
+		return; /* left, or given up, meanwhile */
 	datagram = new_answer(engine, &answer);
 	if (!datagram)
 		return;

@@ -23,6 +23,7 @@ struct seen {
 	uint64_t multicast_times[32];
 	int multicasts;
 	uint16_t refused_status;
+	int slow_for; /* node whose paths take half of a time-out */
 };
 
 static int watch_packet(struct cluster *cluster, struct cluster_packet *packet)
@@ -48,6 +49,8 @@ static void watch_sa(struct cluster *cluster, struct cluster_sa_query *query)
 		return;
 	seen->path_queries[query->node]++;
 	query->status = seen->refused_status;
+	if (query->node == seen->slow_for)
+		query->delay = TIMEOUT / 2;
 }
 
 static struct acm_engine_config configuration(enum acm_compat compat)
@@ -237,6 +240,27 @@ static void no_way_back_no_answer(void **state)
 	cluster_destroy(&cluster);
 }
 
+/* Whoever asked would believe it, and remember it. */
+static void no_answer_is_owed_for_an_address_that_was_given_up(void **state)
+{
+	struct cluster cluster;
+	struct seen seen;
+	uint64_t id;
+
+	(void)state;
+	begin_compat(&cluster, &seen, 2);
+	cluster_add_address(&cluster, 2, ACM_ADDRESS_NAME, "moved", 5);
+	seen.slow_for = 2;
+	id = cluster_ask(&cluster, 1, "moved");
+	cluster_run_for(&cluster, TIMEOUT / 4);
+	assert_int_equal(seen.path_queries[2], 1);
+	cluster_remove_address(&cluster, 2, ACM_ADDRESS_NAME, "moved", 5);
+	cluster_run_for(&cluster, 2 * GIVEN_UP);
+	assert_int_equal(cluster_answer(&cluster, id)->reply.status, ACM_STATUS_TIMED_OUT);
+	assert_int_equal(seen.answers, 0);
+	cluster_destroy(&cluster);
+}
+
 static void routes_from_groups_need_no_way_back(void **state)
 {
 	struct acm_engine_config config = configuration(ACM_COMPAT_IBACM);
@@ -378,6 +402,7 @@ int main(void)
 		cmocka_unit_test(the_responder_asks_for_the_way_back),
 		cmocka_unit_test(a_way_back_that_is_known_is_not_asked_for),
 		cmocka_unit_test(no_way_back_no_answer),
+		cmocka_unit_test(no_answer_is_owed_for_an_address_that_was_given_up),
 		cmocka_unit_test(routes_from_groups_need_no_way_back),
 		cmocka_unit_test(both_kinds_live_on_one_fabric),
 		cmocka_unit_test(a_request_goes_on_when_its_answer_was_overheard),
