@@ -131,6 +131,7 @@ static void test_long_lines(void **state)
 
 	(void)state;
 	memset(&trace, 0xff, sizeof(trace));
+	trace.bypass = true;
 	trace.reason = "all of it";
 	trace.source = name("0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
 	trace.destination = trace.source;
