@@ -31,9 +31,9 @@ echo "ibnetdiscover of $1, imported: the same fabric"
 
 # Every port with a LID with every, itself included.
 nodes=$(grep -cE '^(Switch|Ca)' "$scratch/discovered")
-on_host 0 "$scratch/paths" saquery -p
+on_host 0 "$scratch/paths" saquery -t 50000 -p	# half a million records take a while with sanitizers
 same "path records" "$(grep -c 'dgid\.' "$scratch/paths")" $((nodes * nodes))
-on_host 0 "$scratch/records" saquery -N
+on_host 0 "$scratch/records" saquery -t 50000 -N
 same "node records" "$(grep -c 'NodeDescription' "$scratch/records")" "$nodes"
 echo "saquery: $nodes nodes, $((nodes * nodes)) path records"
 
