@@ -15,8 +15,8 @@
 #define BUDGET (64 << 10)
 
 /*
- * Whole pods, near the limit, with a LID for each host and each switch: 44 pods of 1,024 hosts, with
- * 3,840 switches, of the 49,151 LIDs that there are.
+ * Whole pods, near the limit, with a LID for each host and each switch: 44 pods of 1,024 hosts,
+ * with 3,840 switches, of the 49,151 LIDs that there are.
  */
 static const char largest[] = "fabric: largest\n"
 			      "generate:\n"

@@ -8,18 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool argument_timeout(const char *text, uint32_t *timeout_ms)
+static bool read_seconds(const char *text, double *seconds)
+{
+	if (!*text || text[strspn(text, "0123456789.")] || strlen(text) > 16 ||
+	    strchr(text, '.') != strrchr(text, '.'))
+		return false;
+	/* The numeric locale is left at "C", so the decimal sign is a point. */
+	*seconds = strtod(text, NULL);
+	return *seconds >= 0.001 && *seconds <= 86400;
+}
+
+bool argument_timeout(const char *text, uint32_t *timeout_ms, char *why, size_t size)
 {
 	double seconds;
 
-	if (!*text || text[strspn(text, "0123456789.")] || strlen(text) > 16)
+	if (!read_seconds(text, &seconds)) {
+		snprintf(why, size, "'%s' is no time-out; give seconds from 0.001 to 86400", text);
 		return false;
-	/* The numeric locale is left at "C", so the decimal sign is a point. */
-	seconds = strtod(text, NULL);
-	if (seconds < 0.001 || seconds > 86400)
-		return false;
+	}
 	*timeout_ms = (uint32_t)(seconds * 1000 + 0.5);
-	return strchr(text, '.') == strrchr(text, '.');
+	return true;
 }
 
 bool argument_number(const char *text, uint32_t least, uint32_t most, uint32_t *number)

@@ -9,8 +9,8 @@
 
 #define TIMEOUT_DEFAULT_MS 30000
 
-/* Seconds, decimals allowed, from 0.001 to 86,400. False: not that. */
-bool argument_timeout(const char *text, uint32_t *timeout_ms);
+/* Seconds, decimals allowed, from 0.001 to 86,400. False: not that, with a sentence in `why`. */
+bool argument_timeout(const char *text, uint32_t *timeout_ms, char *why, size_t size);
 /* A decimal number without sign or blanks. False: not one, or not from `least` to `most`. */
 bool argument_number(const char *text, uint32_t least, uint32_t most, uint32_t *number);
 /*

@@ -74,11 +74,7 @@ static bool take(struct options *options, int option, char *why, size_t size)
 		return !address_text_parse(optarg, ADDRESS_FORMAT_ANY, &options->address, why,
 					   size);
 	case TIMEOUT:
-		if (argument_timeout(optarg, &options->enquiry.timeout_ms))
-			return true;
-		snprintf(why, size, "'%s' is no time-out; give seconds from 0.001 to 86400",
-			 optarg);
-		return false;
+		return argument_timeout(optarg, &options->enquiry.timeout_ms, why, size);
 	case 'S':
 		options->enquiry.socket = optarg;
 		return true;

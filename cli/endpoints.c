@@ -53,11 +53,9 @@ static bool read_options(int argc, char **argv, struct options *options, char *w
 			options->enquiry.socket = optarg;
 		options->json |= option == JSON;
 		options->help |= option == HELP;
-		if (option == TIMEOUT && !argument_timeout(optarg, &options->enquiry.timeout_ms)) {
-			snprintf(why, size, "'%s' is no time-out; give seconds from 0.001 to 86400",
-				 optarg);
+		if (option == TIMEOUT &&
+		    !argument_timeout(optarg, &options->enquiry.timeout_ms, why, size))
 			return false;
-		}
 	}
 	if (optind < argc)
 		snprintf(why, size, "the argument '%s' is one too many", argv[optind]);

@@ -28,6 +28,8 @@ static const char usage[] =
 	"\n"
 	"  -f, --fabric PATH  the socket of acmite fabric serve\n"
 	"  -n, --node NAME    the node that the program runs on\n"
+	"      --timeout S    how long it waits for the fabric server, now and in the program's\n"
+	"                     calls, in seconds (default 10)\n"
 	"  -h, --help         this text\n"
 	"\n"
 	"Exit: the command's; 1 there is no such fabric or node, 2 the command line is wrong,\n"
@@ -37,6 +39,7 @@ static const char usage[] =
 struct arguments {
 	const char *fabric;
 	const char *node;
+	uint32_t timeout_ms;
 	bool help;
 	char **command;
 };
@@ -46,6 +49,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 	static const struct option options[] = {
 		{"fabric", required_argument, NULL, 'f'},
 		{"node", required_argument, NULL, 'n'},
+		{"timeout", required_argument, NULL, 't'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -60,6 +64,10 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 			break;
 		case 'n':
 			arguments->node = optarg;
+			break;
+		case 't':
+			if (!argument_timeout(optarg, &arguments->timeout_ms, why, sizeof(why)))
+				return usage_error(COMMAND, why);
 			break;
 		case 'h':
 			arguments->help = true;
@@ -131,12 +139,15 @@ static int set_preload(const char *library)
 static int set_environment(const struct arguments *arguments, const char *library)
 {
 	char *socket = realpath(arguments->fabric, NULL);
+	char timeout[16];
 	int error = 0;
 
 	if (!socket)
 		return -errno;
+	snprintf(timeout, sizeof(timeout), "%u", arguments->timeout_ms);
 	if (setenv(SIM_ATTACH_SOCKET_VARIABLE, socket, 1) ||
-	    setenv(SIM_ATTACH_NODE_VARIABLE, arguments->node, 1))
+	    setenv(SIM_ATTACH_NODE_VARIABLE, arguments->node, 1) ||
+	    setenv(SIM_ATTACH_TIMEOUT_VARIABLE, timeout, 1))
 		error = -ENOMEM;
 	free(socket);
 	return error ? error : set_preload(library);
@@ -147,7 +158,7 @@ static int check_server(const struct arguments *arguments, char *why, size_t siz
 {
 	struct sim_attach_welcome welcome;
 	int fd = sim_attach_welcome(arguments->fabric, SIM_ATTACH_PROGRAM, arguments->node,
-				    &welcome, why, size);
+				    (int)arguments->timeout_ms, &welcome, why, size);
 
 	if (fd < 0)
 		return fd;
@@ -179,7 +190,7 @@ static int run(const struct arguments *arguments)
 
 int acmite_fabric_exec(int argc, char **argv)
 {
-	struct arguments arguments = {0};
+	struct arguments arguments = {.timeout_ms = SIM_ATTACH_PATIENCE_MS};
 	int status = parse(argc, argv, &arguments);
 
 	if (status != EXIT_OK)

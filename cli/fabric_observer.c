@@ -12,7 +12,6 @@
 #include "commands.h"
 #include "table.h"
 
-#define PATIENCE_MS 30000
 #define COLUMNS_MAX 8
 
 static const char show_usage[] =
@@ -29,6 +28,7 @@ static const char show_usage[] =
 	"\n"
 	"  -f, --fabric PATH  the socket of acmite fabric serve\n"
 	"  -j, --json         an array of objects instead of a table\n"
+	"      --timeout S    give up when no answer comes for S seconds (default 10)\n"
 	"  -h, --help         this text\n"
 	"\n"
 	"Exit: 0 told, 1 there is no such server, 2 the command line is wrong.\n";
@@ -47,6 +47,7 @@ static const char fault_usage[] =
 	"\n"
 	"  -f, --fabric PATH  the socket of acmite fabric serve\n"
 	"  -F, --file FILE    read the fault from there; - is standard input\n"
+	"      --timeout S    give up when no answer comes for S seconds (default 10)\n"
 	"  -h, --help         this text\n"
 	"\n"
 	"Exit: 0 the fault is in force, 1 it cannot be brought about, or there is no such server,\n"
@@ -56,6 +57,7 @@ struct arguments {
 	const char *command;
 	const char *fabric;
 	const char *file;
+	uint32_t timeout_ms;
 	bool json;
 	bool help;
 	char **words;
@@ -77,6 +79,10 @@ static int parse(int argc, char **argv, const char *letters, const struct option
 			break;
 		case 'F':
 			arguments->file = optarg;
+			break;
+		case 't':
+			if (!argument_timeout(optarg, &arguments->timeout_ms, why, sizeof(why)))
+				return usage_error(arguments->command, why);
 			break;
 		case 'j':
 			arguments->json = true;
@@ -102,8 +108,8 @@ static int observe(const struct arguments *arguments)
 {
 	struct sim_attach_welcome welcome;
 	char why[SIM_ATTACH_TEXT + 256];
-	int fd = sim_attach_welcome(arguments->fabric, SIM_ATTACH_OBSERVER, "", &welcome, why,
-				    sizeof(why));
+	int fd = sim_attach_welcome(arguments->fabric, SIM_ATTACH_OBSERVER, "",
+				    (int)arguments->timeout_ms, &welcome, why, sizeof(why));
 
 	if (fd < 0)
 		command_failed(arguments->command, why);
@@ -112,10 +118,9 @@ static int observe(const struct arguments *arguments)
 
 static int lost(const struct arguments *arguments, int error)
 {
-	char why[256];
+	char why[SIM_ATTACH_TEXT + 256];
 
-	snprintf(why, sizeof(why), "the fabric server at %s does not answer: %s", arguments->fabric,
-		 strerror(-error));
+	sim_attach_explain(arguments->fabric, error, why, sizeof(why));
 	return command_failed(arguments->command, why);
 }
 
@@ -127,7 +132,7 @@ static int await_result(const struct arguments *arguments, int fd,
 	union sim_attach_message message;
 	int received;
 
-	while ((received = sim_attach_await(fd, &message, PATIENCE_MS)) == 1) {
+	while ((received = sim_attach_await(fd, &message, (int)arguments->timeout_ms)) == 1) {
 		if (message.header.type == SIM_ATTACH_ROW && !take(context, &message.row))
 			return command_failed(arguments->command,
 					      "there is no memory for the output");
@@ -268,10 +273,12 @@ int acmite_fabric_show(int argc, char **argv)
 	static const struct option options[] = {
 		{"fabric", required_argument, NULL, 'f'},
 		{"json", no_argument, NULL, 'j'},
+		{"timeout", required_argument, NULL, 't'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
-	struct arguments arguments = {.command = "fabric show"};
+	struct arguments arguments = {.command = "fabric show",
+				      .timeout_ms = SIM_ATTACH_PATIENCE_MS};
 	int ret = parse(argc, argv, ":f:jh", options, &arguments);
 	const char *name;
 
@@ -343,11 +350,13 @@ int acmite_fabric_fault(int argc, char **argv)
 	static const struct option options[] = {
 		{"fabric", required_argument, NULL, 'f'},
 		{"file", required_argument, NULL, 'F'},
+		{"timeout", required_argument, NULL, 't'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	struct sim_attach_fault fault = {.header.type = SIM_ATTACH_FAULT};
-	struct arguments arguments = {.command = "fabric fault"};
+	struct arguments arguments = {.command = "fabric fault",
+				      .timeout_ms = SIM_ATTACH_PATIENCE_MS};
 	int ret = parse(argc, argv, ":f:F:h", options, &arguments);
 
 	if (ret)

@@ -89,10 +89,7 @@ static int take_count(struct resolve_arguments *arguments, char *why, size_t siz
 
 static int take_timeout(struct resolve_arguments *arguments, char *why, size_t size)
 {
-	if (argument_timeout(optarg, &arguments->timeout_ms))
-		return 0;
-	snprintf(why, size, "'%s' is no time-out; give seconds from 0.001 to 86400", optarg);
-	return -EINVAL;
+	return argument_timeout(optarg, &arguments->timeout_ms, why, size) ? 0 : -EINVAL;
 }
 
 static int take(struct resolve_arguments *arguments, struct words *words, int option, char *why,

@@ -5,5 +5,8 @@
 
 #define SIM_ATTACH_SOCKET_VARIABLE "ACMITE_FABRIC_SOCKET" /* the server's */
 #define SIM_ATTACH_NODE_VARIABLE   "ACMITE_FABRIC_NODE"   /* on which the program runs */
+/* How long its calls wait for the server: milliseconds, decimal; not set: SIM_ATTACH_PATIENCE_MS.
+ */
+#define SIM_ATTACH_TIMEOUT_VARIABLE "ACMITE_FABRIC_TIMEOUT_MS"
 
 #endif

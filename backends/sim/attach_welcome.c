@@ -1,58 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "attach_welcome.h"
+#include "real_time.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 30000
-#define PAUSE_MS    10 /* before a server is tried again whose queue of connections is full */
-
-static int64_t now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
+#define PAUSE_MS 10 /* before a server is tried again whose queue of connections is full */
 
 int sim_attach_await(int fd, union sim_attach_message *message, int timeout_ms)
 {
 	struct pollfd polled = {.fd = fd, .events = POLLIN};
-	int64_t until = now_ms() + timeout_ms, left = timeout_ms;
-	int received = sim_channel_receive(fd, message);
+	uint64_t until = sim_real_time() + (uint64_t)timeout_ms * ACM_NSEC_PER_MSEC;
+	int received = sim_channel_receive(fd, message), left;
 
-	while (received == 0 && left > 0) {
-		if (poll(&polled, 1, (int)left) < 0 && errno != EINTR)
+	while (received == 0 && (left = sim_real_time_left_ms(until)) > 0) {
+		if (poll(&polled, 1, left) < 0 && errno != EINTR)
 			return -errno;
 		received = sim_channel_receive(fd, message);
-		left = until - now_ms();
 	}
 	return received ? received : -ETIMEDOUT;
 }
 
-static int connect_patiently(const char *path)
+void sim_attach_explain(const char *path, int error, char *why, size_t size)
 {
-	int64_t until = now_ms() + PATIENCE_MS;
+	if (error == -ETIMEDOUT)
+		snprintf(why, size,
+			 "the fabric server at %s does not answer; it is stopped (kill -CONT has "
+			 "it go"
+			 " on), or has too much to do",
+			 path);
+	else if (error == -EPROTO)
+		snprintf(why, size,
+			 "what answers at %s is no fabric server of attach protocol %u; use"
+			 " programs of one release",
+			 path, SIM_ATTACH_VERSION);
+	else if (error == -EPIPE)
+		snprintf(why, size,
+			 "the fabric server at %s has closed the connection; acmite fabric serve"
+			 " starts one",
+			 path);
+	else
+		snprintf(why, size, "the fabric server at %s cannot be heard: %s", path,
+			 strerror(-error));
+}
+
+static int connect_patiently(const char *path, int timeout_ms)
+{
+	uint64_t until = sim_real_time() + (uint64_t)timeout_ms * ACM_NSEC_PER_MSEC;
 	int fd = sim_channel_connect(path);
 
-	while (fd == -EAGAIN && now_ms() < until) {
+	while (fd == -EAGAIN && sim_real_time() < until) {
 		poll(NULL, 0, PAUSE_MS);
 		fd = sim_channel_connect(path);
 	}
 	return fd;
 }
 
-static int be_welcome(int fd, struct sim_attach_welcome *welcome, char *why, size_t size)
+static int be_welcome(int fd, const char *path, int timeout_ms, struct sim_attach_welcome *welcome,
+		      char *why, size_t size)
 {
 	union sim_attach_message message;
-	int received = sim_attach_await(fd, &message, PATIENCE_MS);
+	int received = sim_attach_await(fd, &message, timeout_ms);
 
 	if (received < 0) {
-		snprintf(why, size, "the fabric server does not answer: %s", strerror(-received));
+		sim_attach_explain(path, received, why, size);
 		return received;
 	}
 	if (message.header.type == SIM_ATTACH_REFUSED) {
@@ -61,7 +75,7 @@ static int be_welcome(int fd, struct sim_attach_welcome *welcome, char *why, siz
 	}
 	if (message.header.type != SIM_ATTACH_WELCOME ||
 	    message.welcome.version != SIM_ATTACH_VERSION) {
-		snprintf(why, size, "what answers is not a fabric server of this version");
+		sim_attach_explain(path, -EPROTO, why, size);
 		return -EPROTO;
 	}
 	*welcome = message.welcome;
@@ -69,19 +83,21 @@ static int be_welcome(int fd, struct sim_attach_welcome *welcome, char *why, siz
 }
 
 int sim_attach_welcome(const char *path, enum sim_attach_role role, const char *node,
-		       struct sim_attach_welcome *welcome, char *why, size_t size)
+		       int timeout_ms, struct sim_attach_welcome *welcome, char *why, size_t size)
 {
-	int fd = connect_patiently(path), error;
+	int fd = connect_patiently(path, timeout_ms), error;
 
-	if (fd < 0) {
+	if (fd == -EAGAIN) /* as many as may wait for it do */
+		sim_attach_explain(path, -ETIMEDOUT, why, size);
+	else if (fd < 0)
 		sim_channel_explain(path, fd, why, size);
+	if (fd < 0)
 		return fd;
-	}
 	error = sim_channel_hello(fd, role, node);
-	if (error)
+	if (error && error != -EPIPE) /* one that has gone may have said why */
 		snprintf(why, size, "node '%s' cannot be asked for: %s", node, strerror(-error));
 	else
-		error = be_welcome(fd, welcome, why, size);
+		error = be_welcome(fd, path, timeout_ms, welcome, why, size);
 	if (!error)
 		return fd;
 	close(fd);

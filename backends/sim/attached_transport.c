@@ -3,6 +3,7 @@
 
 #include "packet.h"
 #include "queue_pair.h"
+#include "real_time.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 /* As many as the fabric's control sends at once. */
@@ -388,26 +388,20 @@ int sim_attached_create(const char *path, enum sim_attach_role role, const char 
 	return 0;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 enum sim_attached_state sim_attached_await(struct acm_transport *base, int timeout_ms,
 					   int cancel_fd)
 {
 	struct attached_transport *transport = transport_of(base);
-	uint64_t now = now_ms(), until = now + (uint64_t)timeout_ms;
+	uint64_t until = sim_real_time() + (uint64_t)timeout_ms * ACM_NSEC_PER_MSEC;
+	int left;
 	struct pollfd fds[] = {{.events = POLLIN}, {.fd = cancel_fd, .events = POLLIN}};
 
-	for (; transport->state == SIM_ATTACHED_GREETING && now < until; now = now_ms()) {
+	while (transport->state == SIM_ATTACHED_GREETING &&
+	       (left = sim_real_time_left_ms(until)) > 0) {
 		if (attached_receive(transport))
 			continue;
 		fds[0].fd = transport->fd;
-		if (transport->fd >= 0 && poll(fds, 2, (int)(until - now)) > 0 && fds[1].revents)
+		if (transport->fd >= 0 && poll(fds, 2, left) > 0 && fds[1].revents)
 			break;
 	}
 	return transport->state;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Bringing a subnet up: files, ibsim, OpenSM, and waiting until it is whole. */
 #include "ibsim_subnet.h"
+#include "real_time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +29,6 @@ struct startup {
 	char *why;
 	size_t size;
 };
-
-static uint64_t monotonic_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * ACM_NSEC_PER_SEC + (uint64_t)time.tv_nsec;
-}
 
 /* Writes the sentence, with the end of a log where one is named. Returns `error`. */
 __attribute__((format(printf, 4, 5))) static int fail(const struct startup *startup, int error,
@@ -205,7 +198,7 @@ static int wait_for_events(const struct startup *startup, uint64_t wake)
 {
 	struct pollfd fds[2] = {{.fd = startup->subnet->epoll_fd, .events = POLLIN},
 				{.fd = startup->options->cancel_fd, .events = POLLIN}};
-	uint64_t now = monotonic_now(), until = startup->deadline;
+	uint64_t now = sim_real_time(), until = startup->deadline;
 	struct timespec timeout;
 
 	if (now >= startup->deadline)
@@ -353,7 +346,7 @@ static int wait_for_subnet(struct startup *startup)
 
 		if (error)
 			return wait_failed(startup, error, IBSIM_OPENSM_LOG);
-		error = control->ops->process(control, monotonic_now());
+		error = control->ops->process(control, sim_real_time());
 		if (error)
 			return wait_failed(startup, error, NULL);
 		if (subnet->died)
@@ -472,7 +465,7 @@ int sim_ibsim_control_create(const struct sim_topology *topology,
 	subnet->keep_scratch = options->keep_scratch;
 	subnet->epoll_fd = subnet->inotify_fd = -1;
 	subnet->ibsim = subnet->opensm = (struct ibsim_child){.pidfd = -1, .input_fd = -1};
-	startup.deadline = monotonic_now() + options->ready_timeout_ms * ACM_NSEC_PER_MSEC;
+	startup.deadline = sim_real_time() + options->ready_timeout_ms * ACM_NSEC_PER_MSEC;
 	error = bring_up(&startup);
 	if (error) {
 		subnet->control.ops->destroy(&subnet->control);

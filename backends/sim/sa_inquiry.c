@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sa_inquiry.h"
+#include "real_time.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <time.h>
 
 #define WINDOW 64
-
-static uint64_t monotonic_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * ACM_NSEC_PER_SEC + (uint64_t)now.tv_nsec;
-}
 
 /* A control without a descriptor has a clock of its own: it is set to what comes next. */
 static bool advance(struct sim_control *control)
@@ -27,7 +19,7 @@ static bool advance(struct sim_control *control)
 bool sim_control_wait(struct sim_control *control, uint64_t until)
 {
 	struct pollfd fd = {.fd = control->ops->fd(control), .events = POLLIN};
-	uint64_t now = monotonic_now(), next;
+	uint64_t now = sim_real_time(), next;
 	struct timespec timeout;
 
 	if (fd.fd < 0)
@@ -41,7 +33,7 @@ bool sim_control_wait(struct sim_control *control, uint64_t until)
 	timeout.tv_sec = (time_t)(next / ACM_NSEC_PER_SEC);
 	timeout.tv_nsec = (long)(next % ACM_NSEC_PER_SEC);
 	ppoll(&fd, 1, &timeout, NULL);
-	return control->ops->process(control, monotonic_now()) == 0;
+	return control->ops->process(control, sim_real_time()) == 0;
 }
 
 struct course {
@@ -100,7 +92,7 @@ int sim_inquire(struct sim_control *control, struct sim_inquiry *inquiries, uint
 		uint64_t timeout)
 {
 	struct course course = {.inquiries = inquiries, .count = count};
-	uint64_t until = monotonic_now() + timeout;
+	uint64_t until = sim_real_time() + timeout;
 	int error = 0;
 
 	for (uint32_t i = 0; i < count; i++)

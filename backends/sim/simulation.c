@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "simulation_state.h"
+#include "real_time.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +8,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- what the parts share ---- */
 
@@ -110,14 +110,6 @@ static void watch_resident(void *context, struct sim_resident *resident)
 
 /* ---- clocks ---- */
 
-static uint64_t real_time(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * ACM_NSEC_PER_SEC + (uint64_t)time.tv_nsec;
-}
-
 /* Lets time pass until `until` at the latest. */
 static void pass_time(struct simulation *simulation, uint64_t until)
 {
@@ -129,7 +121,7 @@ static void pass_time(struct simulation *simulation, uint64_t until)
 		if (until > simulation->now)
 			simulation->now = until;
 	} else {
-		uint64_t now = real_time();
+		uint64_t now = sim_real_time();
 
 		wait = until > now ? (until - now + ACM_NSEC_PER_MSEC - 1) / ACM_NSEC_PER_MSEC : 0;
 		timeout = wait > 1000 ? 1000 : (int)wait;
@@ -142,7 +134,7 @@ static void pass_time(struct simulation *simulation, uint64_t until)
 			simulation->error = -ECANCELED;
 	}
 	if (simulation->options->control == SIM_UNDER_IBSIM)
-		simulation->now = real_time();
+		simulation->now = sim_real_time();
 }
 
 /* ---- the course of it ---- */
@@ -403,7 +395,7 @@ static int set_up(struct simulation *simulation, char *why, size_t size)
 	sim_population_watch(simulation->population, watch_resident, simulation);
 	sim_population_limit(simulation->population, simulation->guards.turns);
 	if (simulation->options->control == SIM_UNDER_IBSIM)
-		simulation->now = real_time();
+		simulation->now = sim_real_time();
 	simulation->start = simulation->now;
 	error = add_hosts(simulation);
 	simulation_set_bounds(simulation);

@@ -23,10 +23,11 @@ struct acm_event;
 #define ACM_MAD_LENGTH 256
 
 /* What a transport can do. Bits of acm_transport_caps.flags. */
-#define ACM_TRANSPORT_SELF_DELIVERY (1u << 0) /* own multicasts come back to an attached endpoint  \
-					       */
-#define ACM_TRANSPORT_RMPP        (1u << 1)   /* SA answers may be longer than one MAD */
-#define ACM_TRANSPORT_ASYNC_PORTS (1u << 2)   /* port changes are told without being asked for */
+#define ACM_TRANSPORT_SELF_DELIVERY                                                                \
+	(1u << 0)                           /* own multicasts come back to an attached endpoint    \
+					     */
+#define ACM_TRANSPORT_RMPP        (1u << 1) /* SA answers may be longer than one MAD */
+#define ACM_TRANSPORT_ASYNC_PORTS (1u << 2) /* port changes are told without being asked for */
 
 struct acm_transport_caps {
 	uint32_t flags;

@@ -211,6 +211,31 @@ faults() {
 	resolves node03 10.0.0.1
 }
 
+# A server that is stopped (SIGSTOP) holds nobody up for longer than they said; when it goes on, all is as before.
+stopped() {
+	local command arguments
+	serve_fabric two-tier
+	attach_nodes node01 node03
+	resolves node01 node03
+	kill -STOP "${programs[fabric]}"
+	for command in show 'fault none' 'exec -n node02 -- true'; do
+		read -ra arguments <<<"$command"
+		expect 1 "$ACMITE" fabric "${arguments[0]}" -f "$fabric" --timeout 0.2 "${arguments[@]:1}"
+		says "^acmite fabric ${arguments[0]}: the fabric server at $fabric does not answer; it is stopped"
+		expect 2 "$ACMITE" fabric "${arguments[0]}" -f "$fabric" --timeout never "${arguments[@]:1}"
+		says "'never' is no time-out; give seconds from 0.001 to 86400"
+	done
+	refused node20 'the fabric server at .* does not answer; --ready-timeout waits longer than 1 s' --ready-timeout 1
+	resolves_not node01 10.0.0.3
+	end node03 0
+	kill -CONT "${programs[fabric]}"
+	attach_nodes node03
+	resolves node03 10.0.0.1
+	kill -STOP "${programs[fabric]}"
+	slay fabric
+	await_said node01 "the fabric server at $fabric is gone"
+}
+
 hostile() {
 	local before
 	serve_fabric two-tier

@@ -51,7 +51,7 @@ static int be_welcome(enum sim_attach_role role, const char *node)
 {
 	struct sim_attach_welcome welcome;
 	char why[SIM_ATTACH_TEXT + 256];
-	int fd = sim_attach_welcome(path, role, node, &welcome, why, sizeof(why));
+	int fd = sim_attach_welcome(path, role, node, PATIENCE_MS, &welcome, why, sizeof(why));
 
 	if (fd < 0)
 		fail("%s", why);

@@ -124,6 +124,27 @@ changes() {
 	resolves node02 node01 # a limited member and a full one may talk
 }
 
+# A fabric server that is stopped, as a fabric on which nothing moves: the daemon serves its clients, and ends when it
+# is told to.
+stopped() {
+	serve_fabric pair
+	serve_nodes node1
+	on_node() {
+		exec "$ACMITE" fabric exec --fabric "$scratch/fabric.sock" --node "$1" --timeout 0.2 -- "${@:2}"
+	}
+	serve_nodes node2
+	resolves node2 node1
+	kill -STOP "${programs[fabric]}"
+	socket=$scratch/node2.sock
+	acmite 1 resolve -d nobody
+	acmite 0 resolve -d node1 # it is cached
+	end node2 0
+	kill -CONT "${programs[fabric]}"
+	serve_nodes node2
+	resolves node2 node1
+	resolves node1 node2
+}
+
 # A port that comes up late is no reason not to serve.
 late_port() {
 	serve_fabric pair

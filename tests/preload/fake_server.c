@@ -290,3 +290,13 @@ uint32_t fake_server_guests(struct fake_server *server)
 	pthread_mutex_unlock(&server->lock);
 	return count;
 }
+
+void fake_server_hold(struct fake_server *server)
+{
+	pthread_mutex_lock(&server->lock);
+}
+
+void fake_server_go_on(struct fake_server *server)
+{
+	pthread_mutex_unlock(&server->lock);
+}

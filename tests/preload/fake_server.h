@@ -28,6 +28,9 @@ void fake_server_take(struct fake_server *server, enum sim_attach_type type,
 uint32_t fake_server_count(struct fake_server *server, enum sim_attach_type type);
 /* To the program that connected last. */
 void fake_server_say(struct fake_server *server, const void *message);
+/* From now on it does nothing, as one that was sent SIGSTOP; until it goes on. */
+void fake_server_hold(struct fake_server *server);
+void fake_server_go_on(struct fake_server *server);
 /* How many programs have been made welcome. */
 uint32_t fake_server_guests(struct fake_server *server);
 

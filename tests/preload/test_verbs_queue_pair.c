@@ -11,7 +11,10 @@
 #include <fcntl.h>
 #include <infiniband/verbs.h>
 #include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include "attach_environment.h"
 #include "fake_server.h"
 
 #define DEPTH  4
@@ -686,6 +689,41 @@ static void lost_server_flushes_and_wakes(void **state)
 	assert_int_equal(to_init(rig, 0), ENODEV);
 }
 
+/* More than its socket takes. */
+#define FLOOD 5000
+
+static int set_up_impatient(void **state)
+{
+	setenv(SIM_ATTACH_TIMEOUT_VARIABLE, "50", 1);
+	return set_up(state);
+}
+
+static int tear_down_impatient(void **state)
+{
+	unsetenv(SIM_ATTACH_TIMEOUT_VARIABLE);
+	return tear_down(state);
+}
+
+/* Each call ends, and all is well when it goes on. */
+static void stopped_server_holds_nothing_up(void **state)
+{
+	struct rig *rig = *state;
+
+	make_ready(rig);
+	fake_server_hold(rig->server);
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), ETIMEDOUT);
+	for (int i = 0; i < FLOOD; i++) {
+		assert_int_equal(post_send(rig), 0);
+		assert_int_equal(next_completion(rig).status, IBV_WC_SUCCESS);
+	}
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), ETIMEDOUT);
+	fake_server_go_on(rig->server);
+	while (ibv_attach_mcast(rig->pair, &group, 0xc001) == ETIMEDOUT)
+		sched_yield();
+	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc001), 0);
+	assert_in_range(fake_server_count(rig->server, SIM_ATTACH_SEND), 1, FLOOD - 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -716,6 +754,8 @@ int main(void)
 		TEST(groups_are_joined_and_left),
 		TEST(what_is_in_use_stays),
 		TEST(lost_server_flushes_and_wakes),
+		cmocka_unit_test_setup_teardown(stopped_server_holds_nothing_up, set_up_impatient,
+						tear_down_impatient),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

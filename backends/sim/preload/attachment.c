@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,16 +21,24 @@
 #include "device.h"
 #include "port_changes.h"
 #include "queue_pair.h"
+#include "real_time.h"
 #include "umad_agents.h"
 #include "umad_transactions.h"
-
-#define PATIENCE_S 30 /* for a reply of the server */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local int cancel_state;
 static struct preload_attachment *current;
+
+/* How long the server may keep a call of the program waiting. */
+static int patience_ms(void)
+{
+	const char *text = getenv(SIM_ATTACH_TIMEOUT_VARIABLE);
+	long given = text ? strtol(text, NULL, 10) : 0;
+
+	return given > 0 && given <= INT_MAX ? (int)given : SIM_ATTACH_PATIENCE_MS;
+}
 
 /* ---- the lock ---- */
 
@@ -203,7 +212,7 @@ static int read_ports(struct preload_attachment *attachment)
 
 	while (error >= 0 && known < attachment->welcome.port_count) {
 		error = sim_attach_await(attachment->socket, &attachment->received,
-					 PATIENCE_S * 1000);
+					 attachment->patience_ms);
 		if (error < 0 || attachment->received.header.type != SIM_ATTACH_PORT)
 			continue;
 		if (!preload_attachment_port(attachment, attachment->received.port.port + 1))
@@ -263,8 +272,10 @@ static int attach(struct preload_attachment *attachment)
 				 path ? SIM_ATTACH_NODE_VARIABLE : SIM_ATTACH_SOCKET_VARIABLE);
 		return -ENODEV;
 	}
-	attachment->socket = sim_attach_welcome(path, SIM_ATTACH_PROGRAM, node,
-						&attachment->welcome, why, sizeof(why));
+	attachment->patience_ms = patience_ms();
+	attachment->socket =
+		sim_attach_welcome(path, SIM_ATTACH_PROGRAM, node, attachment->patience_ms,
+				   &attachment->welcome, why, sizeof(why));
 	if (attachment->socket < 0) {
 		preload_complain("%s", why);
 		return attachment->socket;
@@ -321,22 +332,40 @@ const struct acm_port_facts *preload_attachment_port(const struct preload_attach
 
 /* ---- talking to the server ---- */
 
+/* Told once, until the server takes something again. */
+static int stall(struct preload_attachment *attachment)
+{
+	if (!attachment->stalled)
+		preload_complain(
+			"the fabric server has taken nothing for %g s; what the program sends"
+			" is lost meanwhile",
+			attachment->patience_ms / 1000.0);
+	attachment->stalled = true;
+	return -ETIMEDOUT;
+}
+
 int preload_attachment_send(struct preload_attachment *attachment, const void *message)
 {
 	struct pollfd polled = {.fd = attachment->socket, .events = POLLOUT};
-	int error;
+	uint64_t until = sim_real_time() + (uint64_t)attachment->patience_ms * ACM_NSEC_PER_MSEC;
 
 	while (!attachment->lost) {
-		error = sim_channel_send(attachment->socket, message);
-		if (!error)
+		int error = sim_channel_send(attachment->socket, message), left;
+
+		if (!error) {
+			attachment->stalled = false;
 			return 0;
+		}
 		if (error != -EAGAIN) {
 			lose(attachment);
 			break;
 		}
+		left = sim_real_time_left_ms(until);
+		if (attachment->stalled || !left)
+			return stall(attachment);
 		/* The thread reads meanwhile, so that the server can go on. */
 		preload_unlock();
-		poll(&polled, 1, 1000);
+		poll(&polled, 1, left);
 		preload_lock();
 	}
 	return -ENODEV;
@@ -354,11 +383,11 @@ static void forget(struct preload_attachment *attachment, const struct preload_r
 int preload_attachment_ask(struct preload_attachment *attachment, const void *message,
 			   struct preload_reply *reply)
 {
-	struct timespec until;
+	uint64_t time = sim_real_time() + (uint64_t)attachment->patience_ms * ACM_NSEC_PER_MSEC;
+	struct timespec until = {.tv_sec = (time_t)(time / ACM_NSEC_PER_SEC),
+				 .tv_nsec = (long)(time % ACM_NSEC_PER_SEC)};
 	int error;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE_S;
 	reply->done = false;
 	reply->next = attachment->replies;
 	attachment->replies = reply;
@@ -369,7 +398,8 @@ int preload_attachment_ask(struct preload_attachment *attachment, const void *me
 	if (reply->done)
 		return reply->status;
 	if (error == -ETIMEDOUT)
-		preload_complain("the fabric server has not answered for %d s", PATIENCE_S);
+		preload_complain("the fabric server has not answered for %g s",
+				 attachment->patience_ms / 1000.0);
 	return error ? error : -ENODEV;
 }
 

@@ -25,6 +25,8 @@ struct preload_attachment {
 	struct acm_port_facts ports[PRELOAD_PORTS_MAX];
 	int socket;
 	int nudge; /* an eventfd: the thread's next deadline has changed */
+	int patience_ms;
+	bool stalled; /* the server has taken nothing for that long */
 	bool lost;
 	uint64_t next_cookie;
 	uint32_t next_endpoint;
@@ -56,7 +58,11 @@ struct preload_attachment *preload_attachment_get(void);
 const struct acm_port_facts *preload_attachment_port(const struct preload_attachment *attachment,
 						     uint32_t number);
 
-/* 0 or negative errno. Gives up the lock while the server cannot take more. */
+/*
+ * 0 or negative errno. Gives up the lock while the server cannot take more; after `patience_ms`
+ * it is -ETIMEDOUT, and then at once until it takes something again, so that programs which send
+ * without waiting are not held up by each datagram.
+ */
 int preload_attachment_send(struct preload_attachment *attachment, const void *message);
 /* Sends, and waits for the reply that is described in `reply`. Its status, or negative errno. */
 int preload_attachment_ask(struct preload_attachment *attachment, const void *message,

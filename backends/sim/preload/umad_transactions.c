@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "call.h"
+#include "real_time.h"
 
 #define MAD_HEADER     24
 #define OFFSET_CLASS   1
@@ -34,14 +34,6 @@ struct preload_transaction {
 	struct preload_received_mad *answer; /* as far as it is there */
 	struct preload_transaction *next;
 };
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * ACM_NSEC_PER_SEC + (uint64_t)time.tv_nsec;
-}
 
 static uint64_t tid_of(const uint8_t *mad)
 {
@@ -137,7 +129,7 @@ static void send_try(struct preload_umad_port *port, struct preload_transaction 
 
 	memcpy(message.mad, transaction->mad, sizeof(message.mad));
 	transaction->tries++;
-	transaction->deadline = now() + transaction->timeout_ns;
+	transaction->deadline = sim_real_time() + transaction->timeout_ns;
 	sim_channel_send(port->attachment->socket, &message);
 }
 
@@ -283,7 +275,7 @@ void preload_transactions_answer(struct preload_attachment *attachment,
 
 int preload_transactions_wait_ms(const struct preload_attachment *attachment)
 {
-	uint64_t next = ACM_NEVER, time = now();
+	uint64_t next = ACM_NEVER;
 
 	for (const struct preload_umad_port *port = preload_umad_ports(); port; port = port->next) {
 		if (port->attachment != attachment)
@@ -291,12 +283,7 @@ int preload_transactions_wait_ms(const struct preload_attachment *attachment)
 		for (const struct preload_transaction *at = port->transactions; at; at = at->next)
 			next = at->deadline < next ? at->deadline : next;
 	}
-	if (next == ACM_NEVER)
-		return -1;
-	if (next <= time)
-		return 0;
-	next = (next - time) / ACM_NSEC_PER_MSEC + 1;
-	return next > INT32_MAX ? INT32_MAX : (int)next;
+	return next == ACM_NEVER ? -1 : sim_real_time_left_ms(next);
 }
 
 /* The kernel gives back the header of what was sent. */
@@ -327,7 +314,7 @@ static void expire(struct preload_umad_port *port, struct preload_transaction *t
 
 void preload_transactions_expire(struct preload_attachment *attachment)
 {
-	uint64_t time = now();
+	uint64_t time = sim_real_time();
 
 	for (struct preload_umad_port *port = preload_umad_ports(); port; port = port->next) {
 		struct preload_transaction *next;
