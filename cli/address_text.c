@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "address_text.h"
 
+#include <acmite/bytes.h>
 #include <acmite/wire.h>
 #include <arpa/inet.h>
 #include <errno.h>
@@ -45,6 +46,7 @@ static int parse_lid(const char *text, struct acm_address *address, char *why, s
 	const char *digits = is_hex(text) ? text + 2 : text;
 	const char *allowed = is_hex(text) ? "0123456789abcdefABCDEF" : "0123456789";
 	unsigned long lid = 0;
+	uint8_t data[2];
 
 	/* Before strtoul(), which takes signs and blanks. ULONG_MAX stands for too many digits. */
 	if (*digits && !digits[strspn(digits, allowed)])
@@ -56,8 +58,8 @@ static int parse_lid(const char *text, struct acm_address *address, char *why, s
 			 text, LID_MAX, LID_MAX);
 		return -EINVAL;
 	}
-	return acm_address_canonical(address, ACM_ADDRESS_LID,
-				     (uint8_t[]){(uint8_t)(lid >> 8), (uint8_t)lid}, 2);
+	store_be16(data, (uint16_t)lid);
+	return acm_address_canonical(address, ACM_ADDRESS_LID, data, sizeof(data));
 }
 
 static int parse_gid(const char *text, struct acm_address *address, char *why, size_t size)

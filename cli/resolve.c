@@ -5,6 +5,7 @@
 #include "resolve_arguments.h"
 #include "resolve_result.h"
 
+#include <acmite/bytes.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static void constrain(struct acm_gid *gid, uint16_t *lid, const struct acm_addre
 	if (address->type == ACM_ADDRESS_GID)
 		memcpy(gid->raw, address->data, sizeof(gid->raw));
 	if (address->type == ACM_ADDRESS_LID)
-		*lid = (uint16_t)(address->data[0] << 8 | address->data[1]);
+		*lid = load_be16(address->data);
 }
 
 static void make_request(const struct resolve_arguments *arguments,

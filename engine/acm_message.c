@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include <acmite/bytes.h>
 #include <acmite/transport.h>
 #include <acmite/wire.h>
 
 #include "address.h"
-#include "bytes.h"
 
 #define BASE_VERSION     1
 #define MANAGEMENT_CLASS 0x2c

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <acmite/bytes.h>
 #include <acmite/trace.h>
 #include <acmite/wire.h>
 
-#include "bytes.h"
 #include "text_writer.h"
 
 #define IP_LENGTH  4

@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include <acmite/bytes.h>
 #include <acmite/wire.h>
 
 #include "address.h"
-#include "bytes.h"
+#include "host_bytes.h"
 #include "path_record.h"
 
 #define VERSION     1

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <string.h>
 
+#include <acmite/bytes.h>
 #include <acmite/wire.h>
-
-#include "bytes.h"
 
 /* Transient, site-local; 0x4001 tells ACM's groups from IPoIB's. */
 #define MGID_SIGNATURE 0xff154001u

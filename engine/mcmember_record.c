@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "mcmember_record.h"
 
+#include <acmite/bytes.h>
 #include <string.h>
-
-#include "bytes.h"
 
 #define SELECTOR_EXACTLY 2
 

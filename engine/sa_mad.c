@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include <acmite/bytes.h>
 #include <acmite/sa.h>
 #include <acmite/transport.h>
 #include <acmite/wire.h>
 
-#include "bytes.h"
 #include "mcmember_record.h"
 #include "path_record.h"
 

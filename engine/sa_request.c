@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include <acmite/bytes.h>
 #include <acmite/sa.h>
 #include <acmite/transport.h>
 
-#include "bytes.h"
 #include "mcmember_record.h"
 #include "path_record.h"
 

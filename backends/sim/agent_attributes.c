@@ -3,6 +3,7 @@
 
 #include "subnet_state.h"
 
+#include <acmite/bytes.h>
 #include <string.h>
 
 #define BASE_VERSION         1
@@ -39,24 +40,6 @@ struct subject {
 	uint8_t port;
 	uint8_t *data;
 };
-
-static void put16(uint8_t *at, uint32_t value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
-
-static void put32(uint8_t *at, uint32_t value)
-{
-	put16(at, value >> 16);
-	put16(at + 2, value);
-}
-
-static void put64(uint8_t *at, uint64_t value)
-{
-	put32(at, (uint32_t)(value >> 32));
-	put32(at + 4, (uint32_t)value);
-}
 
 static bool is_switch(const struct subject *subject)
 {
@@ -102,10 +85,10 @@ static uint16_t node_info(const struct subject *subject)
 	data[1] = CLASS_VERSION;
 	data[2] = is_switch(subject) ? NODE_SWITCH : NODE_CHANNEL_ADAPTER;
 	data[3] = subject->node->port_count;
-	put64(data + 4, subject->node->guid);
-	put64(data + 12, subject->node->guid);
-	put64(data + 20, subject->node->ports[own].guid);
-	put16(data + 28, is_switch(subject) ? SWITCH_PARTITIONS : ACM_PORT_PKEYS_MAX);
+	store_be64(data + 4, subject->node->guid);
+	store_be64(data + 12, subject->node->guid);
+	store_be64(data + 20, subject->node->ports[own].guid);
+	store_be16(data + 28, is_switch(subject) ? SWITCH_PARTITIONS : ACM_PORT_PKEYS_MAX);
 	data[36] = subject->ingress;
 	return 0;
 }
@@ -121,18 +104,18 @@ static uint16_t switch_info(const struct subject *subject)
 	tables = &subject->subnet->tables.switches[subject->index];
 	for (top = tables->lft_size; top > 1 && tables->lft[top - 1] == SUBNET_NO_PATH;)
 		top--;
-	put16(data, SWITCH_UNICAST_CAP);
-	put16(data + 4, subject->subnet->options.mlid_count);
-	put16(data + 6, top ? top - 1 : 0);
+	store_be16(data, SWITCH_UNICAST_CAP);
+	store_be16(data + 4, (uint16_t)subject->subnet->options.mlid_count);
+	store_be16(data + 6, (uint16_t)(top ? top - 1 : 0));
 	data[11] = LIFE_TIME << 3;
-	put16(data + 14, SWITCH_PARTITIONS);
+	store_be16(data + 14, SWITCH_PARTITIONS);
 	return 0;
 }
 
 static uint16_t guid_info(const struct subject *subject, uint32_t block)
 {
 	if (block == 0)
-		put64(subject->data, kept(subject)->guid);
+		store_be64(subject->data, kept(subject)->guid);
 	return 0;
 }
 
@@ -157,9 +140,9 @@ static void put_assigned(const struct subject *subject)
 
 	data[8] = 0xfe;
 	data[9] = 0x80;
-	put16(data + 16, port->lid);
-	put16(data + 18, is_switch(subject) ? sm->lid : port->sm_lid);
-	put32(data + 20, capabilities(subject));
+	store_be16(data + 16, port->lid);
+	store_be16(data + 18, is_switch(subject) ? sm->lid : port->sm_lid);
+	store_be32(data + 20, capabilities(subject));
 	data[34] = port->lmc;
 	data[51] = subject->subnet->options.subnet_timeout;
 }
@@ -237,14 +220,14 @@ static uint16_t pkey_table(const struct subject *subject, uint32_t block)
 
 	if (is_switch(subject)) {
 		if (block == 0)
-			put16(subject->data, ACM_PKEY_DEFAULT);
+			store_be16(subject->data, ACM_PKEY_DEFAULT);
 		return 0;
 	}
 	for (uint32_t i = 0; i < PKEYS_IN_BLOCK; i++) {
 		uint32_t index = block * PKEYS_IN_BLOCK + i;
 
 		if (index < port->pkey_count)
-			put16(subject->data + 2 * i, port->pkeys[index]);
+			store_be16(subject->data + 2 * i, port->pkeys[index]);
 	}
 	return 0;
 }
@@ -279,8 +262,8 @@ static uint16_t multicast_table(const struct subject *subject, uint32_t modifier
 		uint32_t mlid = block * MLIDS_IN_BLOCK + i;
 
 		if (mlid < tables->mft_size)
-			put16(subject->data + 2 * i,
-			      (uint32_t)(tables->mft[mlid][first / 64] >> first % 64) & 0xffff);
+			store_be16(subject->data + 2 * i,
+				   (uint16_t)(tables->mft[mlid][first / 64] >> first % 64));
 	}
 	return 0;
 }
@@ -289,8 +272,8 @@ static uint16_t sm_info(const struct subject *subject)
 {
 	if (subject->index != subject->subnet->sm || !subject->subnet->managed)
 		return SIM_AGENT_ATTRIBUTE_UNSUPPORTED;
-	put64(subject->data, subject->node->ports[1].guid);
-	put32(subject->data + 16, (uint32_t)subject->subnet->tables.generation);
+	store_be64(subject->data, subject->node->ports[1].guid);
+	store_be32(subject->data + 16, (uint32_t)subject->subnet->tables.generation);
 	subject->data[20] = SM_STATE_MASTER;
 	return 0;
 }

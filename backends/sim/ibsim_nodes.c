@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ibsim_subnet.h"
 
+#include <acmite/bytes.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,7 @@ static void init_facts(struct acm_port_facts *facts, const struct sim_node *node
 	facts->port_count = node->port_count;
 	facts->state = ACM_PORT_DOWN;
 	facts->gid_count = 1;
-	for (unsigned int i = 0; i < 8; i++)
-		facts->gids[0].raw[8 + i] = (uint8_t)(guid >> (56 - 8 * i));
+	store_be64(facts->gids[0].raw + 8, guid);
 }
 
 static void init_host(struct ibsim_subnet *subnet, uint32_t node, uint32_t *next)

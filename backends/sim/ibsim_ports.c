@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ibsim_ports.h"
 
+#include <acmite/bytes.h>
 #include <acmite/wire.h>
 #include <string.h>
 
@@ -21,8 +22,8 @@ static void store_port_info(struct acm_port_facts *facts, const uint8_t *data,
 			    uint8_t subnet_timeout)
 {
 	memcpy(facts->gids[0].raw, data + 8, 8);
-	facts->lid = ibsim_get16(data + 16);
-	facts->sm_lid = ibsim_get16(data + 18);
+	facts->lid = load_be16(data + 16);
+	facts->sm_lid = load_be16(data + 18);
 	facts->state = data[32] & 0x0f;
 	facts->lmc = data[34] & 0x07;
 	facts->mtu = data[36] >> 4;
@@ -38,7 +39,7 @@ static void store_pkeys(struct acm_port_facts *facts, uint32_t block, const uint
 	if (block == 0)
 		facts->pkey_count = 0;
 	for (uint32_t i = 0; i < PKEYS_PER_BLOCK; i++) {
-		facts->pkeys[first + i] = ibsim_get16(data + 2 * i);
+		facts->pkeys[first + i] = load_be16(data + 2 * i);
 		if (facts->pkeys[first + i])
 			facts->pkey_count = (uint16_t)(first + i + 1);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ibsim_protocol.h"
 
+#include <acmite/bytes.h>
 #include <arpa/inet.h>
 #include <assert.h>
 #include <endian.h>
@@ -158,24 +159,8 @@ int ibsim_receive_packet(int fd, struct ibsim_packet *packet)
 	return 1;
 }
 
-static void put16(uint8_t *data, uint16_t value)
-{
-	data[0] = (uint8_t)(value >> 8);
-	data[1] = (uint8_t)value;
-}
-
-static void put32(uint8_t *data, uint32_t value)
-{
-	put16(data, (uint16_t)(value >> 16));
-	put16(data + 2, (uint16_t)value);
-}
-
-uint16_t ibsim_get16(const uint8_t *data)
-{
-	return (uint16_t)(data[0] << 8 | data[1]);
-}
-
 #define CLASS_SA       3
+#define TID            8
 #define RMPP_TYPE      25
 #define RMPP_FLAGS     26
 #define RMPP_SEGMENT   28
@@ -199,14 +184,13 @@ void ibsim_finish_segment(struct ibsim_packet *packet)
 		return;
 	mad[RMPP_TYPE] = RMPP_DATA_TYPE;
 	mad[RMPP_FLAGS] |= RMPP_ONLY;
-	put32(mad + RMPP_SEGMENT, 1);
-	put32(mad + RMPP_LENGTH, (uint32_t)length - RMPP_END);
+	store_be32(mad + RMPP_SEGMENT, 1);
+	store_be32(mad + RMPP_LENGTH, (uint32_t)length - RMPP_END);
 }
 
 uint32_t ibsim_mad_length(const uint8_t *mad)
 {
-	uint32_t payload =
-		(uint32_t)ibsim_get16(mad + RMPP_LENGTH) << 16 | ibsim_get16(mad + RMPP_LENGTH + 2);
+	uint32_t payload = load_be32(mad + RMPP_LENGTH);
 
 	if (!has_rmpp(mad) || payload > ACM_MAD_LENGTH - RMPP_END)
 		return ACM_MAD_LENGTH;
@@ -223,31 +207,27 @@ void ibsim_encode_smp(enum ibsim_attribute attribute, uint32_t modifier, const u
 	mad[2] = 1;
 	mad[3] = 0x01; /* Get */
 	mad[7] = hops;
-	put16(mad + 16, (uint16_t)attribute);
-	put32(mad + 20, modifier);
-	put16(mad + 32, IBSIM_LID_NONE);
-	put16(mad + 34, IBSIM_LID_NONE);
+	store_be16(mad + 16, (uint16_t)attribute);
+	store_be32(mad + 20, modifier);
+	store_be16(mad + 32, IBSIM_LID_NONE);
+	store_be16(mad + 34, IBSIM_LID_NONE);
 	for (uint8_t i = 1; i <= hops; i++)
 		mad[128 + i] = path[i];
 }
 
 const uint8_t *ibsim_smp_data(const uint8_t *mad)
 {
-	uint16_t status = ibsim_get16(mad + 4) & 0x7fff; /* the top bit is the direction */
+	uint16_t status = load_be16(mad + 4) & 0x7fff; /* the top bit is the direction */
 
 	return status == 0 && mad[3] == 0x81 ? mad + 64 : NULL;
 }
 
 uint64_t ibsim_mad_tid(const uint8_t *mad)
 {
-	uint64_t tid;
-
-	memcpy(&tid, mad + 8, sizeof(tid));
-	return be64toh(tid);
+	return load_be64(mad + TID);
 }
 
 void ibsim_mad_set_tid(uint8_t *mad, uint64_t tid)
 {
-	tid = htobe64(tid);
-	memcpy(mad + 8, &tid, sizeof(tid));
+	store_be64(mad + TID, tid);
 }

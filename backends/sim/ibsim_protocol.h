@@ -87,6 +87,5 @@ const uint8_t *ibsim_smp_data(const uint8_t *mad);
 
 uint64_t ibsim_mad_tid(const uint8_t *mad);
 void ibsim_mad_set_tid(uint8_t *mad, uint64_t tid);
-uint16_t ibsim_get16(const uint8_t *data);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ibsim_tables.h"
 
+#include <acmite/bytes.h>
 #include <acmite/wire.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -124,12 +125,12 @@ static void unicast_store(void *context, struct ibsim_reading *reading, const ui
 	struct sim_switch_tables *s = &tables->tables.switches[reading->target];
 
 	if (reading->step == 0) {
-		uint16_t lid = ibsim_get16(data + 16);
+		uint16_t lid = load_be16(data + 16);
 
 		reading->changed |= lid != s->lid;
 		s->lid = lid;
 	} else if (reading->step == 1) {
-		store_top(tables, reading, ibsim_get16(data + 6));
+		store_top(tables, reading, load_be16(data + 6));
 	} else {
 		store_lft(tables, reading, data);
 	}
@@ -176,7 +177,7 @@ static void multicast_store(void *context, struct ibsim_reading *reading, const 
 
 	for (uint32_t i = 0; i < MFT_BLOCK; i++) {
 		uint64_t *mask = &s->mft[first + i][group / 4];
-		uint64_t ports = ibsim_get16(data + 2 * i);
+		uint64_t ports = load_be16(data + 2 * i);
 
 		reading->found |= ports != 0;
 		if ((*mask >> shift & 0xffff) == ports)

@@ -2,6 +2,7 @@
 #include "invariants.h"
 #include "path_truth.h"
 
+#include <acmite/bytes.h>
 #include <acmite/trace.h>
 #include <acmite/wire.h>
 #include <errno.h>
@@ -66,11 +67,7 @@ void sim_invariants_free(struct sim_invariants *invariants)
 
 static uint64_t guid_of(const struct acm_gid *gid)
 {
-	uint64_t guid = 0;
-
-	for (int i = 8; i < 16; i++)
-		guid = guid << 8 | gid->raw[i];
-	return guid;
+	return load_be64(gid->raw + 8);
 }
 
 struct sim_port_ref sim_invariants_port_of(const struct sim_invariants *invariants,

@@ -4,6 +4,7 @@
 #include "agent_attributes.h"
 #include "subnet_state.h"
 
+#include <acmite/bytes.h>
 #include <acmite/transport.h>
 #include <errno.h>
 #include <string.h>
@@ -41,22 +42,6 @@ struct place {
 	uint32_t node;
 	uint8_t port;
 };
-
-static uint16_t get16(const uint8_t *at)
-{
-	return (uint16_t)(at[0] << 8 | at[1]);
-}
-
-static uint32_t get32(const uint8_t *at)
-{
-	return (uint32_t)get16(at) << 16 | get16(at + 2);
-}
-
-static void put16(uint8_t *at, uint16_t value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
 
 static void put_saturated(uint8_t *at, uint64_t value, int bytes)
 {
@@ -139,7 +124,7 @@ static bool follow_directions(const struct sim_subnet *subnet, struct place *at,
 static bool follow_directed(const struct sim_subnet *subnet, struct place *at, uint8_t *mad)
 {
 	if (mad[AT_HOP_COUNT] > DIRECTED_HOPS_MAX ||
-	    get16(mad + AT_DIRECTED_DLID) != ACM_LID_PERMISSIVE)
+	    load_be16(mad + AT_DIRECTED_DLID) != ACM_LID_PERMISSIVE)
 		return false;
 	return follow_directions(subnet, at, mad);
 }
@@ -197,7 +182,7 @@ static uint16_t read_performance(const struct sim_subnet *subnet, uint32_t node,
 
 	if (attribute == COUNTERS_CLASS_INFO) {
 		data[0] = data[1] = 1;
-		put16(data + 2, EXTENDED_WIDTH);
+		store_be16(data + 2, EXTENDED_WIDTH);
 		data[7] = 0x10;
 		return 0;
 	}
@@ -219,14 +204,14 @@ static uint16_t read_performance(const struct sim_subnet *subnet, uint32_t node,
 static uint16_t read_attribute(const struct sim_subnet *subnet, const struct place *at,
 			       const struct sim_traffic_source *traffic, uint8_t *mad)
 {
-	uint16_t attribute = get16(mad + AT_ATTRIBUTE);
+	uint16_t attribute = load_be16(mad + AT_ATTRIBUTE);
 	uint8_t asked = mad[AT_DATA + 1];
 
 	if (mad[AT_METHOD] != METHOD_GET)
 		return SIM_AGENT_METHOD_UNSUPPORTED;
 	if (mad[AT_CLASS] != CLASS_PERFORMANCE)
 		return sim_agent_read(subnet, at->node, at->port, attribute,
-				      get32(mad + AT_MODIFIER), mad + AT_DATA);
+				      load_be32(mad + AT_MODIFIER), mad + AT_DATA);
 	memset(mad + AT_DATA, 0, ACM_MAD_LENGTH - AT_DATA);
 	mad[AT_DATA + 1] = asked;
 	return read_performance(subnet, at->node, traffic, attribute, mad + AT_DATA);
@@ -270,7 +255,7 @@ int sim_node_agents_answer(const struct sim_subnet *subnet, struct sim_port_ref 
 		return -EHOSTUNREACH;
 	status = read_attribute(subnet, &at, traffic, answer);
 	answer[AT_METHOD] = METHOD_GET | METHOD_RESPONSE;
-	put16(answer + AT_STATUS, status);
+	store_be16(answer + AT_STATUS, status);
 	if (mad[AT_CLASS] == CLASS_DIRECTED) {
 		answer[AT_STATUS] |= DIRECTION_BACK;
 		answer[AT_HOP_POINTER] = 0;

@@ -2,6 +2,7 @@
 /* MCMemberRecords: joins with the checks that OpenSM makes, in its order; leaves; queries. */
 #include "sa_state.h"
 
+#include <acmite/bytes.h>
 #include <errno.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static bool fields_agree(const struct acm_sa_request *request, const struct acm_
 
 static uint16_t signature(const struct acm_gid *mgid)
 {
-	return (uint16_t)(mgid->raw[2] << 8 | mgid->raw[3]);
+	return load_be16(mgid->raw + 2);
 }
 
 static bool is_ipoib(const struct acm_gid *mgid)

@@ -3,6 +3,7 @@
 
 #include "sa_state.h"
 
+#include <acmite/bytes.h>
 #include <acmite/transport.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -162,20 +163,14 @@ struct acm_gid sa_gid(const struct sim_subnet *subnet, uint64_t guid)
 	uint64_t prefix = sim_subnet_prefix(subnet);
 	struct acm_gid gid;
 
-	for (int i = 0; i < 8; i++) {
-		gid.raw[i] = (uint8_t)(prefix >> (56 - 8 * i));
-		gid.raw[8 + i] = (uint8_t)(guid >> (56 - 8 * i));
-	}
+	store_be64(gid.raw, prefix);
+	store_be64(gid.raw + 8, guid);
 	return gid;
 }
 
 uint64_t sa_guid(const struct acm_gid *gid)
 {
-	uint64_t guid = 0;
-
-	for (int i = 8; i < 16; i++)
-		guid = guid << 8 | gid->raw[i];
-	return guid;
+	return load_be64(gid->raw + 8);
 }
 
 bool sa_is_of_subnet(const struct sim_subnet *subnet, const struct acm_gid *gid)

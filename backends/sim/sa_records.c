@@ -7,6 +7,7 @@
 
 #include "agent_attributes.h"
 
+#include <acmite/bytes.h>
 #include <errno.h>
 #include <string.h>
 
@@ -49,12 +50,6 @@ struct shape {
 	void (*collect)(struct sa_service *service, const struct shape *shape);
 	struct field fields[FIELDS_MAX];
 };
-
-static void put16(uint8_t *at, uint32_t value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
 
 /* ---- what is asked for ---- */
 
@@ -117,7 +112,7 @@ static void node_record(struct sa_service *service, const struct shape *shape,
 {
 	uint8_t record[RECORD_MAX] = {0}, data[SIM_AGENT_DATA];
 
-	put16(record, port->lid);
+	store_be16(record, port->lid);
 	read_agent(service, port, SIM_AGENT_NODE_INFO, 0, data);
 	memcpy(record + 4, data, NODE_INFO_SIZE);
 	read_agent(service, port, SIM_AGENT_NODE_DESCRIPTION, 0, data);
@@ -158,7 +153,7 @@ static void port_records(struct sa_service *service, const struct shape *shape,
 	for (uint32_t number = first; number <= last; number++) {
 		uint8_t record[RECORD_MAX] = {0};
 
-		put16(record, port->lid);
+		store_be16(record, port->lid);
 		record[2] = (uint8_t)number;
 		read_agent(service, port, SIM_AGENT_PORT_INFO, number, record + 4);
 		add_port(service, shape, record);
@@ -175,7 +170,7 @@ static void switch_record(struct sa_service *service, const struct shape *shape,
 {
 	uint8_t record[RECORD_MAX] = {0};
 
-	put16(record, port->lid);
+	store_be16(record, port->lid);
 	if (!read_agent(service, port, SIM_AGENT_SWITCH_INFO, 0, record + 4))
 		add_if_asked(service, shape, record);
 }
@@ -190,7 +185,7 @@ static void sm_record(struct sa_service *service, const struct shape *shape,
 {
 	uint8_t record[RECORD_MAX] = {0};
 
-	put16(record, port->lid);
+	store_be16(record, port->lid);
 	if (port->number == 1 && !read_agent(service, port, SIM_AGENT_SM_INFO, 0, record + 4))
 		add_if_asked(service, shape, record);
 }
@@ -205,7 +200,7 @@ static void guid_record(struct sa_service *service, const struct shape *shape,
 {
 	uint8_t record[RECORD_MAX] = {0};
 
-	put16(record, port->lid);
+	store_be16(record, port->lid);
 	read_agent(service, port, SIM_AGENT_GUID_INFO, 0, record + 8);
 	add_if_asked(service, shape, record);
 }
@@ -223,8 +218,8 @@ static void pkey_records(struct sa_service *service, const struct shape *shape,
 	for (uint32_t block = 0; block < blocks; block++) {
 		uint8_t record[RECORD_MAX] = {0};
 
-		put16(record, port->lid);
-		put16(record + 2, block);
+		store_be16(record, port->lid);
+		store_be16(record + 2, (uint16_t)block);
 		record[4] = port->number;
 		read_agent(service, port, SIM_AGENT_PKEY_TABLE, block, record + 8);
 		add_if_asked(service, shape, record);
@@ -247,8 +242,8 @@ static void linear_records(struct sa_service *service, const struct shape *shape
 	for (uint32_t block = 0; block < blocks; block++) {
 		uint8_t record[RECORD_MAX] = {0};
 
-		put16(record, port->lid);
-		put16(record + 2, block);
+		store_be16(record, port->lid);
+		store_be16(record + 2, (uint16_t)block);
 		read_agent(service, port, SIM_AGENT_LINEAR_TABLE, block, record + 8);
 		add_if_asked(service, shape, record);
 	}
@@ -274,8 +269,8 @@ static void multicast_records(struct sa_service *service, const struct shape *sh
 		uint8_t record[RECORD_MAX] = {0};
 		uint32_t block = i / positions, position = i % positions;
 
-		put16(record, port->lid);
-		put16(record + 2, position << 12 | block);
+		store_be16(record, port->lid);
+		store_be16(record + 2, (uint16_t)(position << 12 | block));
 		read_agent(service, port, SIM_AGENT_MULTICAST_TABLE, position << 28 | block,
 			   record + 8);
 		add_if_asked(service, shape, record);
@@ -307,10 +302,10 @@ static void collect_links(struct sa_service *service, const struct shape *shape)
 
 		if (!subnet->link_seen[i / 2])
 			continue;
-		put16(record, lid_at(subnet, link->node[from], link->port[from]));
+		store_be16(record, lid_at(subnet, link->node[from], link->port[from]));
 		record[2] = link->port[from];
 		record[3] = link->port[to];
-		put16(record + 4, lid_at(subnet, link->node[to], link->port[to]));
+		store_be16(record + 4, lid_at(subnet, link->node[to], link->port[to]));
 		add_if_asked(service, shape, record);
 	}
 }

@@ -2,6 +2,7 @@
 /* What can be asked about a subnet. */
 #include "subnet_state.h"
 
+#include <acmite/bytes.h>
 #include <errno.h>
 #include <string.h>
 
@@ -56,10 +57,8 @@ struct sim_port_ref sim_subnet_port_ref(const struct sim_subnet *subnet, uint32_
 
 static void set_gid(struct acm_gid *gid, uint64_t prefix, uint64_t guid)
 {
-	for (int i = 0; i < 8; i++) {
-		gid->raw[i] = (uint8_t)(prefix >> (56 - 8 * i));
-		gid->raw[8 + i] = (uint8_t)(guid >> (56 - 8 * i));
-	}
+	store_be64(gid->raw, prefix);
+	store_be64(gid->raw + 8, guid);
 }
 
 int sim_subnet_port_facts(const struct sim_subnet *subnet, struct sim_port_ref port,

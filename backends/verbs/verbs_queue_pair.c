@@ -4,6 +4,7 @@
 #include "verbs_error.h"
 #include "verbs_groups.h"
 
+#include <acmite/bytes.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,16 +116,10 @@ void verbs_queue_pair_release(struct verbs_queue_pair *queue_pair, uint32_t buff
 
 /* ---- completions ---- */
 
-static uint32_t load32(const uint8_t *bytes)
-{
-	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
-	       bytes[3];
-}
-
 /* The GRH as it came. */
 static void read_grh(const uint8_t *grh, struct acm_datagram_received *datagram)
 {
-	uint32_t first = load32(grh);
+	uint32_t first = load_be32(grh);
 
 	datagram->traffic_class = (uint8_t)(first >> 20);
 	datagram->flow_label = first & 0xfffff;

@@ -3,6 +3,7 @@
 
 #include "verbs_state.h"
 
+#include <acmite/bytes.h>
 #include <errno.h>
 #include <infiniband/umad.h>
 #include <stdlib.h>
@@ -27,21 +28,6 @@
 #define ANSWER_MAX (3u << 20)
 
 /* ---- transactions ---- */
-
-static uint64_t load_tid(const uint8_t *mad)
-{
-	uint64_t tid = 0;
-
-	for (int i = 0; i < 8; i++)
-		tid = tid << 8 | mad[AT_TID + i];
-	return tid;
-}
-
-static void store_tid(uint8_t *mad, uint64_t tid)
-{
-	for (int i = 7; i >= 0; i--, tid >>= 8)
-		mad[AT_TID + i] = (uint8_t)tid;
-}
 
 /* By the low 32 bits: the kernel puts its own number for the agent into the others. */
 static struct verbs_transaction *find_tid(struct verbs_sa *sa, uint64_t tid)
@@ -89,7 +75,7 @@ static void answer(struct verbs_sa *sa, struct verbs_transaction *transaction, u
 		fail(sa, transaction, -ENOMEM);
 		return;
 	}
-	store_tid(mad, transaction->tid);
+	store_be64(mad + AT_TID, transaction->tid);
 	memcpy(event.memory, mad, length);
 	event.event.sa.cookie = transaction->cookie;
 	event.event.sa.mad = event.memory;
@@ -122,7 +108,7 @@ static void take(struct verbs_sa *sa, uint32_t length)
 
 	if (length < HEADER_LENGTH)
 		return;
-	transaction = find_tid(sa, load_tid(mad));
+	transaction = find_tid(sa, load_be64(mad + AT_TID));
 	if (!transaction)
 		return; /* cancelled, or nobody asked */
 	status = umad_status(sa->received);
@@ -243,7 +229,7 @@ static int transmit(const struct verbs_sa *sa, const struct verbs_sa_place *plac
 int verbs_sa_send(struct verbs_sa *sa, const struct verbs_sa_place *place, uint16_t pkey_index,
 		  const uint8_t *mad, uint64_t cookie)
 {
-	uint64_t tid = load_tid(mad);
+	uint64_t tid = load_be64(mad + AT_TID);
 	int error;
 
 	if (!sa->transport)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cluster.h"
 
+#include <acmite/bytes.h>
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -258,11 +259,6 @@ static void do_send(struct cluster_node *from, const struct acm_datagram *datagr
 	}
 }
 
-static uint16_t load16(const uint8_t *at)
-{
-	return (uint16_t)(at[0] << 8 | at[1]);
-}
-
 /* Offsets of the SA MAD (IBA vol. 1, 15.2.1.1) and of the two records. */
 #define MAD_METHOD    3
 #define MAD_TID       8
@@ -281,9 +277,9 @@ static void answer_path(struct cluster_node *from, const uint8_t *mad, uint16_t 
 			uint64_t tid, uint8_t *reply)
 {
 	const uint8_t *record = mad + MAD_DATA;
-	struct acm_path path = {.slid = load16(record + PATH_SLID),
-				.dlid = load16(record + PATH_DLID),
-				.pkey = load16(record + PATH_PKEY)};
+	struct acm_path path = {.slid = load_be16(record + PATH_SLID),
+				.dlid = load_be16(record + PATH_DLID),
+				.pkey = load_be16(record + PATH_PKEY)};
 	struct cluster *cluster = from->cluster;
 
 	memcpy(&path.dgid, record + PATH_DGID, 16);
@@ -316,7 +312,7 @@ static void answer_mcmember(const uint8_t *mad, uint16_t status, uint64_t tid, u
 {
 	const uint8_t *record = mad + MAD_DATA;
 	struct acm_mcmember member = {.qkey = ACM_QKEY,
-				      .pkey = load16(record + MCMEMBER_PKEY),
+				      .pkey = load_be16(record + MCMEMBER_PKEY),
 				      .mtu = record[MCMEMBER_MTU] & 0x3f,
 				      .rate = record[MCMEMBER_RATE] & 0x3f,
 				      .scope = 5,
@@ -330,7 +326,7 @@ static void answer_mcmember(const uint8_t *mad, uint16_t status, uint64_t tid, u
 	if (mad[MAD_METHOD] == 0x01) { /* a query of the group's record */
 		member.mtu = member.mgid.raw[8];
 		member.rate = member.mgid.raw[7];
-		member.pkey = load16(member.mgid.raw + 4);
+		member.pkey = load_be16(member.mgid.raw + 4);
 		status = 0;
 	}
 	acm_sa_encode_mcmember_answer(&member, mad[MAD_METHOD] == 0x15 ? 0x95 : 0x81, status, tid,
@@ -356,19 +352,17 @@ static void do_sa(struct cluster_node *from, uint64_t cookie, uint16_t pkey_inde
 	struct cluster *cluster = from->cluster;
 	struct cluster_sa_query query = {.node = from->number,
 					 .method = mad[MAD_METHOD],
-					 .attribute = load16(mad + MAD_ATTRIBUTE),
+					 .attribute = load_be16(mad + MAD_ATTRIBUTE),
 					 .pkey_index = pkey_index,
 					 .number = cluster->sa_queries++,
 					 .delay = CLUSTER_DELAY};
 	struct acm_event event = {.type = ACM_EVENT_SA_ANSWER};
 	struct cluster_due *due;
-	uint64_t tid = 0;
+	uint64_t tid = load_be64(mad + MAD_TID);
 
-	for (int i = 0; i < 8; i++)
-		tid = tid << 8 | mad[MAD_TID + i];
 	if (query.attribute == ACM_SA_ATTRIBUTE_PATH) {
 		memcpy(&query.dgid, mad + MAD_DATA + PATH_DGID, 16);
-		query.dlid = load16(mad + MAD_DATA + PATH_DLID);
+		query.dlid = load_be16(mad + MAD_DATA + PATH_DLID);
 		cluster->path_queries++;
 	} else if (query.method == 0x02) {
 		cluster->joins++;

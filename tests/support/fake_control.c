@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fake_control.h"
 
+#include <acmite/bytes.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,21 +30,6 @@ static void *get_memory(size_t count, size_t size)
 static struct fake_control *fake_of(struct sim_control *control)
 {
 	return (struct fake_control *)control;
-}
-
-static uint16_t load16(const uint8_t *bytes)
-{
-	return (uint16_t)(bytes[0] << 8 | bytes[1]);
-}
-
-static uint32_t load32(const uint8_t *bytes)
-{
-	return (uint32_t)load16(bytes) << 16 | load16(bytes + 2);
-}
-
-static uint64_t load64(const uint8_t *bytes)
-{
-	return (uint64_t)load32(bytes) << 32 | load32(bytes + 4);
 }
 
 /* ---- routes ---- */
@@ -229,10 +215,10 @@ uint16_t fake_control_join(struct fake_control *control, uint32_t node, uint8_t 
 static void load_join(const uint8_t *record, struct acm_mcmember *member)
 {
 	*member = (struct acm_mcmember){
-		.qkey = load32(record + 32),
+		.qkey = load_be32(record + 32),
 		.mtu = record[38] & 0x3f,
 		.traffic_class = record[39],
-		.pkey = load16(record + 40),
+		.pkey = load_be16(record + 40),
 		.rate = record[42] & 0x3f,
 		.sl = record[44] >> 4,
 		.scope = record[48] >> 4,
@@ -245,7 +231,7 @@ static void load_join(const uint8_t *record, struct acm_mcmember *member)
 static void answer_group(struct fake_control *control, struct sim_port_ref port, const uint8_t *mad,
 			 uint8_t *answer)
 {
-	uint64_t tid = load64(mad + 8) ^ TID_REWRITTEN;
+	uint64_t tid = load_be64(mad + 8) ^ TID_REWRITTEN;
 	uint8_t method = mad[3];
 	struct acm_mcmember asked, record;
 	struct fake_group *group;
@@ -284,7 +270,7 @@ static void answer_path(const struct fake_control *control, const uint8_t *mad, 
 {
 	const struct acm_port_facts *to = find_gid(control, mad + AT_RECORD + 8);
 	const struct acm_port_facts *from = find_gid(control, mad + AT_RECORD + 24);
-	uint64_t tid = load64(mad + 8) ^ TID_REWRITTEN;
+	uint64_t tid = load_be64(mad + 8) ^ TID_REWRITTEN;
 	struct acm_path path = {.reversible = true,
 				.path_count = 1,
 				.pkey = ACM_PKEY_DEFAULT,
@@ -330,7 +316,7 @@ static int sa_send(struct sim_control *base, struct sim_port_ref port, uint16_t 
 	if (control->sa_failure) {
 		queued.event.type = SIM_CONTROL_SA_FAILED;
 		queued.event.status = control->sa_failure;
-	} else if (load16(mad + 16) == ACM_SA_ATTRIBUTE_MCMEMBER) {
+	} else if (load_be16(mad + 16) == ACM_SA_ATTRIBUTE_MCMEMBER) {
 		answer_group(control, port, mad, queued.mad);
 	} else {
 		answer_path(control, mad, queued.mad);

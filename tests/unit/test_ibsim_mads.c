@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <acmite/bytes.h>
 #include "fabric.h"
 #include "ibsim_control.h"
 #include "ibsim_protocol.h"
@@ -104,7 +105,7 @@ static void by_directed_route(void **state)
 	await(rig, ACM_EVENT_SA_ANSWER, 1);
 	data = ibsim_smp_data(rig->event.sa.mad);
 	assert_non_null(data);
-	assert_int_equal(ibsim_get16(data + 16), rig->facts.lid);
+	assert_int_equal(load_be16(data + 16), rig->facts.lid);
 	ibsim_encode_smp(IBSIM_SWITCH_INFO, 0, to_switch, 1, mad);
 	assert_int_equal(sim_fabric_send_mad(rig->program, 0, &route, mad, 2), 0);
 	await(rig, ACM_EVENT_SA_ANSWER, 2);
@@ -128,7 +129,7 @@ static void by_lid(void **state)
 	assert_int_equal(sim_fabric_send_mad(rig->program, 0, &route, mad, 1), 0);
 	await(rig, ACM_EVENT_SA_ANSWER, 1);
 	assert_non_null(ibsim_smp_data(rig->event.sa.mad));
-	assert_int_equal(ibsim_get16(ibsim_smp_data(rig->event.sa.mad) + 16), facts.lid);
+	assert_int_equal(load_be16(ibsim_smp_data(rig->event.sa.mad) + 16), facts.lid);
 }
 
 static void to_the_sa(void **state)

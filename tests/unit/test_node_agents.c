@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <acmite/bytes.h>
 #include "agent_attributes.h"
 #include "node_agents.h"
 #include "sa_model.h"
@@ -30,20 +31,6 @@ struct fixture {
 	uint8_t mad[ACM_MAD_LENGTH];
 	uint8_t answer[ACM_MAD_LENGTH];
 };
-
-static uint16_t get16(const uint8_t *at)
-{
-	return (uint16_t)(at[0] << 8 | at[1]);
-}
-
-static uint64_t get64(const uint8_t *at)
-{
-	uint64_t value = 0;
-
-	for (int i = 0; i < 8; i++)
-		value = value << 8 | at[i];
-	return value;
-}
 
 static void bring_up(struct fixture *f, struct sim_topology *topology)
 {
@@ -103,7 +90,7 @@ static int send_from(struct fixture *f, const char *from, uint16_t dlid)
 		return error;
 	assert_int_equal(f->answer[3], GET_RESPONSE);
 	assert_memory_equal(f->answer + 8, f->mad + 8, 8);
-	return get16(f->answer + 4) & 0x7fff;
+	return load_be16(f->answer + 4) & 0x7fff;
 }
 
 static int read_by_lid(struct fixture *f, const char *from, const char *to, uint16_t attribute,
@@ -167,7 +154,7 @@ static void explore_port(struct discovery *d, const struct route *route, uint32_
 	d->ends++;
 	longer.out[++longer.hops] = number;
 	assert_int_equal(read_by_route(d, &longer, SIM_AGENT_NODE_INFO, 0), 0);
-	peer = node_with_guid(d->fixture->topology, get64(d->fixture->answer + AT_DATA + 12));
+	peer = node_with_guid(d->fixture->topology, load_be64(d->fixture->answer + AT_DATA + 12));
 	assert_int_equal(peer, port->peer);
 	assert_int_equal(d->fixture->answer[AT_DATA + 36], port->peer_port);
 	assert_int_equal(d->fixture->answer[192 + longer.hops], port->peer_port);
@@ -230,12 +217,12 @@ static void a_port_says_what_the_manager_gave_it(void **state)
 	(void)state;
 	bring_up(&f, small_topology_two_switches());
 	assert_int_equal(read_by_lid(&f, "left1", "right2", SIM_AGENT_PORT_INFO, 0), 0);
-	assert_int_equal(get16(f.answer + AT_DATA + 16), lid_of(&f, "right2"));
+	assert_int_equal(load_be16(f.answer + AT_DATA + 16), lid_of(&f, "right2"));
 	assert_int_equal(f.answer[AT_DATA + 32] & 0xf, ACM_PORT_ACTIVE);
 	assert_int_equal(read_by_lid(&f, "left1", "right2", SIM_AGENT_PKEY_TABLE, 0), 0);
-	assert_int_equal(get16(f.answer + AT_DATA), ACM_PKEY_DEFAULT);
+	assert_int_equal(load_be16(f.answer + AT_DATA), ACM_PKEY_DEFAULT);
 	assert_int_equal(read_by_lid(&f, "left1", "right2", SIM_AGENT_GUID_INFO, 0), 0);
-	assert_true(get64(f.answer + AT_DATA) ==
+	assert_true(load_be64(f.answer + AT_DATA) ==
 		    f.topology->nodes[sim_topology_find(f.topology, "right2")].ports[1].guid);
 	clean_up(&f);
 }
@@ -254,7 +241,7 @@ static void tables_are_those_in_use(void **state)
 				 lid < tables->lft_size ? tables->lft[lid] : 0xff);
 	assert_int_equal(read_by_lid(&f, "left1", "switch2", SIM_AGENT_MULTICAST_TABLE, 0), 0);
 	for (uint32_t i = 0; i < 32 && i < tables->mft_size; i++)
-		assert_int_equal(get16(f.answer + AT_DATA + 2 * i), tables->mft[i][0] & 0xffff);
+		assert_int_equal(load_be16(f.answer + AT_DATA + 2 * i), tables->mft[i][0] & 0xffff);
 	clean_up(&f);
 }
 
@@ -326,16 +313,16 @@ static void counters_are_what_the_ports_carried(void **state)
 	ask_for(&f, 0x04, 0x12, 0);
 	f.mad[AT_DATA + 1] = 2;
 	assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")), 0);
-	assert_int_equal(get16(f.answer + AT_DATA + 34), 100 * node + 2);
-	assert_int_equal(get16(f.answer + AT_DATA + 14), 0xffff); /* as much as it can say */
+	assert_int_equal(load_be16(f.answer + AT_DATA + 34), 100 * node + 2);
+	assert_int_equal(load_be16(f.answer + AT_DATA + 14), 0xffff); /* as much as it can say */
 	assert_memory_equal(f.answer + AT_DATA + 24, "\xff\xff\xff\xff", 4);
 	ask_for(&f, 0x04, 0x1d, 0);
 	assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")), 0);
-	assert_true(get64(f.answer + AT_DATA + 8) == UINT64_C(1) << 38);
-	assert_true(get64(f.answer + AT_DATA + 24) == 100 * node + 2);
+	assert_true(load_be64(f.answer + AT_DATA + 8) == UINT64_C(1) << 38);
+	assert_true(load_be64(f.answer + AT_DATA + 24) == 100 * node + 2);
 	f.mad[AT_DATA + 1] = 0xff;
 	assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")), 0);
-	assert_true(get64(f.answer + AT_DATA + 32) == f.topology->nodes[node].port_count);
+	assert_true(load_be64(f.answer + AT_DATA + 32) == f.topology->nodes[node].port_count);
 	f.mad[AT_DATA + 1] = 99;
 	assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")), SIM_AGENT_INVALID_FIELD);
 	clean_up(&f);
@@ -354,8 +341,8 @@ static uint32_t records(struct fixture *f, uint16_t attribute, uint64_t componen
 	for (int i = 0; i < 8; i++)
 		f->mad[48 + i] = (uint8_t)(components >> (56 - 8 * i));
 	assert_int_equal(sim_sa_serve(f->subnet, port_of(f, "left1"), f->mad, 0, &f->sa), 0);
-	assert_int_equal(get16(f->sa.data + 4), 0);
-	assert_int_equal(8 * get16(f->sa.data + 44), length);
+	assert_int_equal(load_be16(f->sa.data + 4), 0);
+	assert_int_equal(8 * load_be16(f->sa.data + 44), length);
 	assert_int_equal((f->sa.length - AT_RECORD) % length, 0);
 	return (f->sa.length - AT_RECORD) / length;
 }
@@ -400,7 +387,7 @@ static void ports_are_found_by_what_they_can_do(void **state)
 	f.mad[3] = ACM_SA_METHOD_GET_TABLE;
 	assert_int_equal(sim_sa_serve(f.subnet, port_of(&f, "left1"), f.mad, 0, &f.sa), 0);
 	assert_int_equal(f.sa.length, AT_RECORD + 72);
-	assert_int_equal(get16(f.sa.data + AT_RECORD),
+	assert_int_equal(load_be16(f.sa.data + AT_RECORD),
 			 lid_of(&f, f.topology->nodes[f.topology->sm].name));
 	clean_up(&f);
 }
@@ -418,7 +405,7 @@ static void a_component_that_is_not_looked_at_is_refused(void **state)
 	f.mad[48] = 0x80;
 	memset(f.mad + 32, 0, 4);
 	assert_int_equal(sim_sa_serve(f.subnet, port_of(&f, "left1"), f.mad, 0, &f.sa), 0);
-	assert_int_equal(get16(f.sa.data + 4), ACM_SA_REQ_INVALID << 8);
+	assert_int_equal(load_be16(f.sa.data + 4), ACM_SA_REQ_INVALID << 8);
 	clean_up(&f);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "umad_transactions.h"
 
+#include <acmite/bytes.h>
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -34,21 +35,6 @@ struct preload_transaction {
 	struct preload_received_mad *answer; /* as far as it is there */
 	struct preload_transaction *next;
 };
-
-static uint64_t tid_of(const uint8_t *mad)
-{
-	__be64 tid;
-
-	memcpy(&tid, mad + OFFSET_TID, sizeof(tid));
-	return be64toh(tid);
-}
-
-static void put_tid(uint8_t *mad, uint64_t value)
-{
-	__be64 tid = htobe64(value);
-
-	memcpy(mad + OFFSET_TID, &tid, sizeof(tid));
-}
 
 static bool is_answer(const uint8_t *mad)
 {
@@ -139,7 +125,7 @@ static bool is_duplicate(const struct preload_umad_port *port,
 {
 	for (const struct preload_transaction *at = port->transactions; at; at = at->next) {
 		if (!at->silent && !is_answer(at->mad) &&
-		    tid_of(at->mad) == tid_of(transaction->mad) &&
+		    load_be64(at->mad + OFFSET_TID) == load_be64(transaction->mad + OFFSET_TID) &&
 		    at->mad[OFFSET_CLASS] == transaction->mad[OFFSET_CLASS])
 			return true;
 	}
@@ -158,8 +144,9 @@ static void fill(struct preload_transaction *transaction, const struct preload_u
 	transaction->agent = umad->agent_id;
 	memcpy(transaction->mad, umad->data, length);
 	if (!is_answer(transaction->mad))
-		put_tid(transaction->mad,
-			(uint64_t)agent->tid_high << 32 | (tid_of(transaction->mad) & UINT32_MAX));
+		store_be64(transaction->mad + OFFSET_TID,
+			   (uint64_t)agent->tid_high << 32 |
+				   (load_be64(transaction->mad + OFFSET_TID) & UINT32_MAX));
 	transaction->silent = umad->timeout_ms == 0 || is_answer(transaction->mad);
 	transaction->tries_left = transaction->silent ? 0 : retries;
 	transaction->timeout_ns =
@@ -248,7 +235,7 @@ static void take_chunk(struct preload_umad_port *port, struct preload_transactio
 		return;
 	answer = transaction->answer;
 	transaction->answer = NULL;
-	put_tid(answer->umad->data, tid_of(transaction->mad));
+	store_be64(answer->umad->data + OFFSET_TID, load_be64(transaction->mad + OFFSET_TID));
 	if (transaction->silent)
 		free_received(answer);
 	else

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Integers in byte strings of any alignment: big-endian as on the wire, and host-endian where the
- * client protocol wants that. Only codecs include this.
+ * Big-endian integers, as on the wire, in byte strings of any alignment; they must have as many
+ * bytes. For codecs, and for what reads or writes single fields of a MAD.
  */
 #ifndef ACMITE_BYTES_H
 #define ACMITE_BYTES_H
 
 #include <stdint.h>
-#include <string.h>
 
 static inline uint16_t load_be16(const uint8_t *bytes)
 {
@@ -40,45 +39,6 @@ static inline void store_be64(uint8_t *bytes, uint64_t value)
 {
 	store_be32(bytes, (uint32_t)(value >> 32));
 	store_be32(bytes + 4, (uint32_t)value);
-}
-
-static inline uint16_t load_host16(const uint8_t *bytes)
-{
-	uint16_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static inline uint32_t load_host32(const uint8_t *bytes)
-{
-	uint32_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static inline uint64_t load_host64(const uint8_t *bytes)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static inline void store_host16(uint8_t *bytes, uint16_t value)
-{
-	memcpy(bytes, &value, sizeof(value));
-}
-
-static inline void store_host32(uint8_t *bytes, uint32_t value)
-{
-	memcpy(bytes, &value, sizeof(value));
-}
-
-static inline void store_host64(uint8_t *bytes, uint64_t value)
-{
-	memcpy(bytes, &value, sizeof(value));
 }
 
 #endif
