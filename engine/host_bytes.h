@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Host-endian integers in byte strings of any alignment, where the client protocol wants that; those
- * in network order are in acmite/bytes.h.
+ * Host-endian integers in byte strings of any alignment, where the client protocol wants that;
+ * those in network order are in acmite/bytes.h.
  */
 #ifndef ACMITE_HOST_BYTES_H
 #define ACMITE_HOST_BYTES_H

@@ -143,7 +143,8 @@ struct sim_fault_plan {
 };
 /*
  * Reads one fault as it stands in a scenario file, "{ kind: link_down, link: leaf1 -- spine1 }",
- * against a topology, which messages call by its name. 0 and *plan the caller's, to be emptied by
+ * with or without its braces, against a topology, which messages call by its name; places in them
+ * are those in `text`. 0 and *plan the caller's, to be emptied by
  * sim_fault_plan_free(); -EINVAL and all that is wrong in `errors` (caller frees); -ENOMEM.
  */
 int sim_fault_plan_parse(const struct sim_topology *topology, const char *text, size_t length,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_reader.h"
 
+#include <acmite/bytes.h>
 #include <acmite/wire.h>
 #include <arpa/inet.h>
 #include <errno.h>
@@ -270,17 +271,12 @@ static void read_prefix(struct scenario_reader *reader, const yaml_node_t *node,
 {
 	const char *text = node ? sim_document_text(&reader->document, node, "prefix") : NULL;
 	struct acm_gid gid;
-	uint64_t low = 0;
 
 	if (!text)
 		return;
 	if (inet_pton(AF_INET6, text, gid.raw) == 1) {
-		*prefix = 0;
-		for (int i = 0; i < 8; i++) {
-			*prefix = *prefix << 8 | gid.raw[i];
-			low |= gid.raw[8 + i];
-		}
-		if (*prefix && !low && gid.raw[0] != 0xff)
+		*prefix = load_be64(gid.raw);
+		if (*prefix && !load_be64(gid.raw + 8) && gid.raw[0] != 0xff)
 			return;
 	}
 	sim_fault_add(reader->faults, sim_document_place(node),
@@ -354,26 +350,6 @@ void scenario_read_fault(struct scenario_reader *reader, yaml_node_t *map,
 		sim_fault_add(reader->faults, sim_document_place(values[NODE]),
 			      "one host takes over as subnet manager, these are %u",
 			      fault->nodes.count);
-}
-
-int sim_fault_plan_parse(const struct sim_topology *topology, const char *text, size_t length,
-			 struct sim_fault_plan *plan, struct sim_errors *errors)
-{
-	struct sim_faults faults = {0};
-	struct scenario_reader reader = {
-		.faults = &faults, .topology = topology, .topology_name = topology->name};
-	int error;
-
-	memset(errors, 0, sizeof(*errors));
-	memset(plan, 0, sizeof(*plan));
-	if (sim_document_open(&reader.document, text, length, &faults)) {
-		scenario_read_fault(&reader, sim_document_root(&reader.document), plan);
-		sim_document_close(&reader.document);
-	}
-	error = sim_faults_report(&faults, "fault", errors);
-	if (error)
-		sim_fault_plan_free(plan);
-	return error;
 }
 
 void sim_fault_plan_free(struct sim_fault_plan *plan)

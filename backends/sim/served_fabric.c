@@ -108,38 +108,17 @@ static void join_errors(const struct sim_errors *errors, char *why, size_t size)
 					   errors->lines[i]);
 }
 
-/* A mapping in one line may lack its braces. What people write as a block is left as it is. */
-static char *complete(const char *text)
-{
-	const char *first = text + strspn(text, " \t\r\n");
-	size_t length = strlen(first);
-	char *whole = NULL;
-
-	while (length && strchr(" \t\r\n", first[length - 1]))
-		length--;
-	if (*first == '{' || memchr(first, '\n', length))
-		return strdup(text);
-	return asprintf(&whole, "{ %.*s }", (int)length, first) < 0 ? NULL : whole;
-}
-
 static int read_plan(const struct sim_served_fabric *served, const char *text,
 		     struct sim_fault_plan *plan, char *why, size_t size)
 {
 	struct sim_errors errors = {0};
-	char *whole = complete(text);
-	int error;
+	int error = sim_fault_plan_parse(served->topology, text, strlen(text), plan, &errors);
 
-	if (!whole) {
-		snprintf(why, size, "%s", strerror(ENOMEM));
-		return -ENOMEM;
-	}
-	error = sim_fault_plan_parse(served->topology, whole, strlen(whole), plan, &errors);
 	if (error == -EINVAL)
 		join_errors(&errors, why, size);
 	else if (error)
 		snprintf(why, size, "the fault cannot be read: %s", strerror(-error));
 	sim_errors_free(&errors);
-	free(whole);
 	return error;
 }
 

@@ -16,8 +16,7 @@ static struct sim_place place_of_mark(const yaml_mark_t *mark)
 				  .column = (uint32_t)mark->column + 1};
 }
 
-/* The reader gives only a byte offset for what is not UTF-8. */
-static struct sim_place place_of_offset(const char *text, size_t length, size_t offset)
+struct sim_place sim_place_of_offset(const char *text, size_t length, size_t offset)
 {
 	struct sim_place place = {.line = 1, .column = 1};
 
@@ -39,8 +38,8 @@ static void report_syntax(struct sim_faults *faults, const yaml_parser_t *parser
 	case YAML_MEMORY_ERROR:
 		faults->no_memory = true;
 		break;
-	case YAML_READER_ERROR:
-		sim_fault_add(faults, place_of_offset(text, length, parser->problem_offset),
+	case YAML_READER_ERROR: /* gives no more than an offset */
+		sim_fault_add(faults, sim_place_of_offset(text, length, parser->problem_offset),
 			      "%s, UTF-8 text without control characters was expected",
 			      parser->problem);
 		break;

@@ -29,6 +29,8 @@ yaml_node_t *sim_document_root(struct sim_document *document);
 struct sim_place sim_document_place(const yaml_node_t *node);
 /* Place of a byte of a scalar's value, as well as it can be told. */
 struct sim_place sim_document_place_in(const yaml_node_t *scalar, size_t offset);
+/* Place of a byte of a text that is UTF-8; of one behind its end: the end. */
+struct sim_place sim_place_of_offset(const char *text, size_t length, size_t offset);
 
 /*
  * Values of a mapping by its keys: values[i] is that of keys[i], NULL when it is not there. Unknown

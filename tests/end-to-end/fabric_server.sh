@@ -164,14 +164,17 @@ killed_server() {
 }
 
 faults() {
-	local lost
+	local lost words
 	serve_fabric two-tier
 	attach_nodes node01 node03
 	# Wrong ones.
 	expect 1 "$ACMITE" fabric fault -f "$fabric" 'kind: frob'
-	says "there is no fault of kind 'frob'"
-	expect 1 "$ACMITE" fabric fault -f "$fabric" 'kind: stop, node: nobody'
-	says nobody
+	says "fault:1:7: there is no fault of kind 'frob'"
+	for words in "kind: stop, node: nobody" "kind: stop,|node: nobody" "kind:|stop,|node:|nobody"; do
+		IFS="|" read -ra words <<<"$words"
+		expect 1 "$ACMITE" fabric fault -f "$fabric" "${words[@]}"
+		says "fault:1:19: there is no node 'nobody'"
+	done
 	expect 1 "$ACMITE" fabric fault -f "$fabric" 'kind: reload, node: node01'
 	says 'concerns a service'
 	expect 2 "$ACMITE" fabric fault -f "$fabric"

@@ -76,9 +76,63 @@ static void what_is_wrong_is_told_with_its_place(void **state)
 	refuse("{ kind: stop, node: node99 }", "fault:1:21: there is no node 'node99'");
 	refuse("{ kind: stop, node: node99 }", "nodes of two-tier");
 	refuse("{ kind: storm }", "there is no fault of kind 'storm'");
-	refuse("stop", "fault:1:1:");
+	refuse("- kind: stop\n- node: node01", "fault:1:1:");
 	refuse("{ kind: stop", "fault:");
 	refuse("", "fault:");
+}
+
+/* The same mistake, wherever braces are and are not: its place is where it was written. */
+static void places_are_those_in_what_was_written(void **state)
+{
+	static const struct {
+		const char *text, *told;
+	} mistakes[] = {
+		{"kind: stop, node: node99", "fault:1:19: there is no node 'node99'"},
+		{"{kind: stop, node: node99}", "fault:1:20: there is no node 'node99'"},
+		{"{ kind: stop, node: node99 }", "fault:1:21: there is no node 'node99'"},
+		{"  kind: stop, node: node99 ", "fault:1:21: there is no node 'node99'"},
+		{"  { kind: stop, node: node99 }", "fault:1:23: there is no node 'node99'"},
+		{"kind: stop,\nnode: node99", "fault:2:7: there is no node 'node99'"},
+		{"\n kind: stop ,\r\n  node: node99\n", "fault:3:9: there is no node 'node99'"},
+		{"{ kind: stop,\n  node: node99 }", "fault:2:9: there is no node 'node99'"},
+		{"kind: stop\nnode: node99\n", "fault:2:7: there is no node 'node99'"},
+		{"\n  kind: stop\n  node: node99\n", "fault:3:9: there is no node 'node99'"},
+		{"kind: stop, node: node99 # not there", "fault:1:19: there is no node 'node99'"},
+		{"kind: loss, rate: 2", "fault:1:19: "},
+		{"kind: frob", "fault:1:7: there is no fault of kind 'frob'"},
+		/* What libyaml finds wrong at the end of a text, or behind it. */
+		{"kind: stop, node: [ node01", "fault:1:27: this is not YAML"},
+		{"kind: stop, node: \"node01", "fault:1:26: this is not YAML"},
+		{"kind: stop }", "fault:1:13: this is not YAML"},
+		{"kind: stop,\nnode: [ node01", "that begins at line 2"},
+		{"kind: stop, node: \x80", "fault:1:19: "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(mistakes) / sizeof(mistakes[0]); i++)
+		refuse(mistakes[i].text, mistakes[i].told);
+}
+
+static void braces_may_be_left_out(void **state)
+{
+	static const char *const texts[] = {
+		"kind: stop, node: node02",
+		" kind: stop, node: node02\n",
+		"kind: stop,\n     node: node02",
+		"kind: stop\nnode: node02",
+		"kind: stop, node: node02 # the second one",
+		"# the second one\n{ kind: stop, node: node02 }",
+		"{ kind: stop,\n  node: node02 }\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct sim_fault_plan plan = parse(texts[i]);
+
+		assert_int_equal(plan.kind, SIM_FAULT_STOP);
+		assert_int_equal(plan.nodes.count, 1);
+		sim_fault_plan_free(&plan);
+	}
 }
 
 static void a_prefix_is_the_upper_half_of_a_gid(void **state)
@@ -154,6 +208,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_fault_needs_no_scenario),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+		cmocka_unit_test(places_are_those_in_what_was_written),
+		cmocka_unit_test(braces_may_be_left_out),
 		cmocka_unit_test(a_prefix_is_the_upper_half_of_a_gid),
 		cmocka_unit_test(an_address_moves_from_its_node_to_one_other),
 		cmocka_unit_test(a_reason_implies_the_status),
