@@ -88,18 +88,23 @@ void log_close(struct log *log)
 	free(log);
 }
 
-int log_reopen(struct log *log)
+void log_reopen(struct log *log)
 {
 	int fd;
 
 	if (!log->own)
-		return 0;
+		return;
 	fd = open_target(log->path);
-	if (fd < 0)
-		return fd;
+	if (fd < 0) {
+		log_line(log, LOG_BASIC,
+			 "cannot open the log file %s anew: %s; lines go on to the one that was"
+			 " open",
+			 log->path, strerror(-fd));
+		return;
+	}
 	close(log->fd);
 	log->fd = fd;
-	return 0;
+	log_line(log, LOG_BASIC, "log opened");
 }
 
 static size_t put_time(char *text, size_t size)

@@ -33,8 +33,11 @@ struct log;
  */
 int log_open(const char *path, int level, struct log **log, char *why, size_t size);
 void log_close(struct log *log);
-/* Opens the file anew, after it was renamed. On failure the old one is kept: negative errno. */
-int log_reopen(struct log *log);
+/*
+ * Opens the file anew, after it was renamed. On failure the old one is kept. Its
+ * lines say what happened.
+ */
+void log_reopen(struct log *log);
 
 /* One line with the time before it. NULL as log: nothing. */
 __attribute__((format(printf, 3, 4))) void log_line(struct log *log, enum log_level level,

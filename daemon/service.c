@@ -245,11 +245,8 @@ static void stop(void *context)
 static void reopen_log(void *context)
 {
 	struct service *service = context;
-	int error = log_reopen(service->log);
 
-	log_line(service->log, LOG_BASIC,
-		 error ? "the log file cannot be opened anew: %s" : "log opened%s",
-		 error ? strerror(-error) : "");
+	log_reopen(service->log);
 }
 
 static void show_progress(void *context, const char *text)

@@ -164,9 +164,14 @@ tcp() {
 		same "status by TCP" "$(field status)" success
 	done
 	acmite 0 resolve -d node2
+	expect 1 "$ACMITE" resolve -S "127.0.0.2:$tcp" -d node2
 	stop 15 0 tcp
 	[ ! -e "$socket.port" ] || fail "the port file is left"
 	expect 1 "$ACMITE" resolve -S "127.0.0.1:$tcp" -d node2
+	printf 'server_mode open\nserver_port 0\n' >"$scratch/options"
+	start tcp pair node1 -O "$scratch/options"
+	expect 0 "$ACMITE" resolve -S "127.0.0.2:$tcp" -d node2 # an address that loop does not listen on
+	stop 15 0 tcp
 }
 
 fabrics() {

@@ -149,13 +149,13 @@ static void test_repeated_kinds_are_held_back(void **state)
 		log_trace(log, &trace);
 	assert_in_range(lines(scratch->path), 20, 10000);
 	unlink(scratch->path);
-	assert_int_equal(log_reopen(log), 0);
+	log_reopen(log);
 	for (int i = 0; i < 100; i++)
 		log_line_limited(log, LOG_BASIC, &limit, "again");
-	assert_int_equal(lines(scratch->path), 3);
+	assert_int_equal(lines(scratch->path), 1 + 3);
 	limit.begun = 1; /* its window is long over */
 	log_line_limited(log, LOG_BASIC, &limit, "again");
-	assert_int_equal(lines(scratch->path), 5);
+	assert_int_equal(lines(scratch->path), 1 + 5);
 	log_close(log);
 }
 
@@ -179,11 +179,11 @@ static void test_reopen(void **state)
 	log_line(log, LOG_BASIC, "before");
 	assert_int_equal(rename(scratch->path, scratch->other), 0);
 	log_line(log, LOG_BASIC, "still there");
-	assert_int_equal(log_reopen(log), 0);
+	log_reopen(log);
 	log_line(log, LOG_BASIC, "after");
 	log_close(log);
 	assert_int_equal(lines(scratch->other), 2);
-	assert_int_equal(lines(scratch->path), 1);
+	assert_int_equal(lines(scratch->path), 1 + 1);
 }
 
 static void test_long_lines_are_cut(void **state)
