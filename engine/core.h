@@ -115,6 +115,7 @@ struct acm_endpoint {
 	uint64_t backoff;
 	uint16_t address_epoch; /* what was learned under an older number is in doubt */
 	uint16_t route_epoch;
+	uint64_t settled; /* a datagram that comes sooner may be older than the latest doubt */
 	uint8_t group_count;
 	struct acm_group groups[ACM_GROUPS_MAX]; /* least preferred first */
 	/* This node's addresses here. */
@@ -164,6 +165,7 @@ struct acm_lookup {
 	struct acm_lookup *queue_previous;
 	uint64_t cookie;
 	uint64_t tid;
+	uint64_t began;
 	uint64_t sent; /* when the current try was */
 	struct acm_owed_answer owed;
 	uint8_t phase; /* enum acm_lookup_phase */
@@ -246,6 +248,8 @@ void acm_port_reregister(struct acm_engine *engine, uint32_t port);
 bool acm_port_active(const struct acm_port *port);
 /* `lid` is one of the port's 2^LMC. */
 bool acm_port_has_lid(const struct acm_port *port, uint16_t lid);
+/* ns that a packet can be under way to another port, as the subnet manager has it. */
+uint64_t acm_port_packet_life(const struct acm_port *port);
 /* Index of a GID in the port's table, -1. */
 int acm_port_gid_index(const struct acm_port *port, const struct acm_gid *gid);
 void acm_ports_destroy(struct acm_engine *engine);
@@ -264,6 +268,8 @@ void acm_endpoint_destroy(struct acm_engine *engine, struct acm_endpoint *endpoi
 void acm_endpoint_update(struct acm_engine *engine, struct acm_endpoint *endpoint);
 /* The port went down: memberships end, look-ups fail. */
 void acm_endpoint_suspend(struct acm_engine *engine, struct acm_endpoint *endpoint);
+/* What was learned from datagrams is in doubt, and for a while what these tell, too. */
+void acm_endpoint_doubt_addresses(const struct acm_engine *engine, struct acm_endpoint *endpoint);
 /* A new queue pair under the same id. */
 void acm_endpoint_reopen(struct acm_engine *engine, struct acm_endpoint *endpoint);
 void acm_endpoint_opened(struct acm_engine *engine, uint32_t id, int status, uint32_t qpn);

@@ -260,6 +260,13 @@ void acm_endpoint_suspend(struct acm_engine *engine, struct acm_endpoint *endpoi
 	acm_lookups_fail(engine, endpoint, ACM_STATUS_NOT_CONNECTED);
 }
 
+void acm_endpoint_doubt_addresses(const struct acm_engine *engine, struct acm_endpoint *endpoint)
+{
+	endpoint->address_epoch++;
+	if (endpoint->state == ACM_ENDPOINT_OPEN) /* else none can have come before */
+		endpoint->settled = engine->now + acm_port_packet_life(endpoint->port);
+}
+
 void acm_endpoint_reopen(struct acm_engine *engine, struct acm_endpoint *endpoint)
 {
 	close_queue_pair(engine, endpoint);

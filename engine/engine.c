@@ -4,9 +4,6 @@
 
 #include <errno.h>
 
-/* The unit of the subnet time-out (IBA vol. 1, 14.2.5.6): 4.096 us times a power of two. */
-#define SUBNET_TIMEOUT_UNIT 4096
-
 static void evicted(void *context, const struct acm_destination *destination)
 {
 	struct acm_engine *engine = context;
@@ -105,8 +102,7 @@ void acm_engine_trace_dropped(struct acm_engine *engine, uint32_t endpoint, cons
 
 uint64_t acm_engine_phase_time(const struct acm_engine *engine, const struct acm_port *port)
 {
-	uint8_t exponent = port->facts.subnet_timeout < 32 ? port->facts.subnet_timeout : 31;
-	uint64_t one = engine->config.timeout + ((uint64_t)SUBNET_TIMEOUT_UNIT << exponent);
+	uint64_t one = engine->config.timeout + acm_port_packet_life(port);
 
 	return one * (engine->config.retries + 1);
 }

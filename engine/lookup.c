@@ -101,6 +101,7 @@ struct acm_lookup *acm_lookup_of(struct acm_engine *engine, struct acm_endpoint 
 	if (!lookup)
 		return NULL;
 	lookup->endpoint = endpoint;
+	lookup->began = engine->now;
 	if (!register_timers(engine, lookup)) {
 		acm_memory_free(&engine->allocator, lookup, sizeof(*lookup));
 		return NULL;
@@ -356,16 +357,32 @@ void acm_lookup_expired(struct acm_engine *engine, struct acm_lookup *lookup)
 	}
 }
 
+/*
+ * After a change of the subnet a datagram may have been sent before it, and name a LID that was
+ * given away since: nobody can tell. So it is believed only as long as there may be such ones, and
+ * asked for again then.
+ */
+static void believe_for_now(const struct acm_endpoint *endpoint, uint64_t *expires)
+{
+	if (*expires > endpoint->settled)
+		*expires = endpoint->settled;
+}
+
 static void note(struct acm_engine *engine, struct acm_endpoint *endpoint,
 		 struct acm_destination *destination, const struct acm_datagram_received *from,
 		 const struct acm_group *group)
 {
+	bool settled = engine->now >= endpoint->settled;
 	struct acm_path path;
 
 	acm_destination_set_address(engine, endpoint, destination, from->slid, &from->sgid);
+	if (!settled)
+		believe_for_now(endpoint, &destination->address_expires);
 	if (engine->config.route_protocol == ACM_ROUTE_ACM && group) {
 		acm_route_from_group(endpoint, group, from->slid, &from->sgid, &path);
 		acm_destination_set_route(engine, endpoint, destination, &path);
+		if (!settled)
+			believe_for_now(endpoint, &destination->route_expires);
 	}
 }
 

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* The unit of the subnet time-out (IBA vol. 1, 14.2.5.6): 4.096 us times a power of two. */
+#define SUBNET_TIMEOUT_UNIT UINT64_C(4096)
+
 struct acm_port *acm_port_find(const struct acm_engine *engine, uint32_t number)
 {
 	struct acm_port *port = engine->ports;
@@ -24,6 +27,13 @@ bool acm_port_active(const struct acm_port *port)
 bool acm_port_has_lid(const struct acm_port *port, uint16_t lid)
 {
 	return lid >= port->facts.lid && lid - port->facts.lid < 1 << port->facts.lmc;
+}
+
+uint64_t acm_port_packet_life(const struct acm_port *port)
+{
+	uint8_t exponent = port->facts.subnet_timeout < 32 ? port->facts.subnet_timeout : 31;
+
+	return SUBNET_TIMEOUT_UNIT << exponent;
 }
 
 int acm_port_gid_index(const struct acm_port *port, const struct acm_gid *gid)
@@ -136,7 +146,8 @@ static void refresh_endpoint(struct acm_engine *engine, struct acm_endpoint *end
 			     const struct doubt *doubt)
 {
 	endpoint->route_epoch = (uint16_t)(endpoint->route_epoch + doubt->routes);
-	endpoint->address_epoch = (uint16_t)(endpoint->address_epoch + doubt->addresses);
+	if (doubt->addresses)
+		acm_endpoint_doubt_addresses(engine, endpoint);
 	if (!acm_port_active(endpoint->port)) {
 		acm_endpoint_suspend(engine, endpoint);
 		return;
@@ -145,7 +156,7 @@ static void refresh_endpoint(struct acm_engine *engine, struct acm_endpoint *end
 		if (endpoint->groups[i].state != ACM_GROUP_OFF)
 			acm_group_join(engine, &endpoint->groups[i]);
 	}
-	if (doubt->memberships)
+	if (doubt->routes)
 		acm_lookups_ask_anew(engine, endpoint);
 	acm_endpoint_update(engine, endpoint);
 }
@@ -206,7 +217,7 @@ void acm_port_reregister(struct acm_engine *engine, uint32_t number)
 		/* The SM that asks may be another, with other LIDs for other ports. */
 		at->route_epoch++;
 		if (engine->config.route_protocol == ACM_ROUTE_ACM)
-			at->address_epoch++;
+			acm_endpoint_doubt_addresses(engine, at);
 		/* One that is being opened joins when it is. */
 		for (uint8_t i = 0; at->state == ACM_ENDPOINT_OPEN && i < at->group_count; i++)
 			acm_group_join(engine, &at->groups[i]);

@@ -78,6 +78,19 @@ static void append(struct acm_engine *engine, struct acm_lookup *lookup, struct 
 	acm_waiter_append(engine, lookup, routed->waiter);
 }
 
+static void trace_coalesced(struct acm_engine *engine, const struct acm_lookup *lookup,
+			    const struct acm_request *request)
+{
+	struct acm_trace *trace;
+
+	acm_engine_count(engine, NULL, ACM_COUNTER_COALESCED);
+	trace = acm_lookup_trace(engine, lookup, ACM_TRACE_COALESCED);
+	if (!trace)
+		return;
+	trace->request = request->id;
+	trace->value = engine->now - lookup->began;
+}
+
 /* Hangs the request on the look-up of its destination, which begins where there is none. */
 static void wait_for(struct acm_engine *engine, struct routed *routed,
 		     struct acm_destination *destination)
@@ -98,7 +111,7 @@ static void wait_for(struct acm_engine *engine, struct routed *routed,
 		return;
 	}
 	if (under_way)
-		acm_engine_count(engine, NULL, ACM_COUNTER_COALESCED);
+		trace_coalesced(engine, lookup, routed->request);
 	if (routed->request->no_delay)
 		finish(engine, routed, ACM_STATUS_NO_DATA);
 	else

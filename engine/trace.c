@@ -33,6 +33,8 @@ static const struct trace_shape shapes[ACM_TRACE_TYPE_COUNT] = {
 	[ACM_TRACE_REQUEST] = {"request", SHOW_REQUEST, "flags", VALUE_HEX},
 	[ACM_TRACE_REPLY] = {"reply", SHOW_REQUEST | SHOW_STATUS, "value", VALUE_DECIMAL},
 	[ACM_TRACE_CANCELLED] = {"cancelled", SHOW_REQUEST, "value", VALUE_DECIMAL},
+	[ACM_TRACE_COALESCED] = {"coalesced", SHOW_REQUEST | SHOW_ENDPOINT | SHOW_VALUE, "age_ns",
+				 VALUE_DECIMAL},
 	[ACM_TRACE_MULTICAST] = {"multicast", SHOW_ENDPOINT | SHOW_VALUE, "try", VALUE_DECIMAL},
 	[ACM_TRACE_HEARD] = {"heard", SHOW_ENDPOINT, "value", VALUE_DECIMAL},
 	[ACM_TRACE_ANSWERED] = {"answered", SHOW_ENDPOINT, "value", VALUE_DECIMAL},

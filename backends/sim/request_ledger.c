@@ -68,6 +68,21 @@ struct sim_asked *sim_ledger_next(const struct sim_ledger *ledger, uint32_t node
 	return NULL;
 }
 
+void sim_ledger_join(struct sim_ledger *ledger, uint32_t node, uint64_t id, uint64_t since)
+{
+	struct sim_asked *asked = id && id <= ledger->count ? sim_ledger_at(ledger, id) : NULL;
+	uint64_t bound, least;
+
+	if (!asked || asked->node != node)
+		return;
+	bound = asked->due - asked->time;
+	least = asked->time > bound ? asked->time - bound : 0;
+	if (since < least)
+		since = least;
+	if (since < asked->joined)
+		asked->joined = since;
+}
+
 static const char *name_of(const struct sim_ledger *ledger, uint32_t node)
 {
 	return node == SIM_NONE ? "an address" : ledger->topology->nodes[node].name;

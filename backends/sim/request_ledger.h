@@ -48,6 +48,9 @@ struct sim_asked *sim_ledger_at(const struct sim_ledger *ledger, uint64_t id);
 /* The first of a node's from *id on that is not answered, and *id its successor's; NULL: none. */
 struct sim_asked *sim_ledger_next(const struct sim_ledger *ledger, uint32_t node, uint32_t *id);
 
+/* It waits for what its node has been asking since `since`. No node asks longer than it may take to
+ * answer: what it would have begun before that is not believed. */
+void sim_ledger_join(struct sim_ledger *ledger, uint32_t node, uint64_t id, uint64_t since);
 /* A node answers. NULL: it breaks the rule, and was told. */
 struct sim_asked *sim_ledger_answer(struct sim_ledger *ledger, uint32_t node, uint64_t id,
 				    uint64_t now);

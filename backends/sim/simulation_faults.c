@@ -9,12 +9,12 @@
 /* What the steps and the invariants look at; the rest is many times as much. */
 #define TRACE_BIT(type) (UINT64_C(1) << (type))
 #define TRACES_NEEDED                                                                              \
-	(TRACE_BIT(ACM_TRACE_SA_QUERY) | TRACE_BIT(ACM_TRACE_MULTICAST) |                          \
-	 TRACE_BIT(ACM_TRACE_ADDRESS) | TRACE_BIT(ACM_TRACE_ROUTE) |                               \
-	 TRACE_BIT(ACM_TRACE_SA_STATUS) | TRACE_BIT(ACM_TRACE_SA_WITHDRAWN) |                      \
-	 TRACE_BIT(ACM_TRACE_FAILED) | TRACE_BIT(ACM_TRACE_LEARNED) | TRACE_BIT(ACM_TRACE_JOIN) |  \
-	 TRACE_BIT(ACM_TRACE_JOINED) | TRACE_BIT(ACM_TRACE_JOIN_FAILED) |                          \
-	 TRACE_BIT(ACM_TRACE_LEFT))
+	(TRACE_BIT(ACM_TRACE_COALESCED) | TRACE_BIT(ACM_TRACE_SA_QUERY) |                          \
+	 TRACE_BIT(ACM_TRACE_MULTICAST) | TRACE_BIT(ACM_TRACE_ADDRESS) |                           \
+	 TRACE_BIT(ACM_TRACE_ROUTE) | TRACE_BIT(ACM_TRACE_SA_STATUS) |                             \
+	 TRACE_BIT(ACM_TRACE_SA_WITHDRAWN) | TRACE_BIT(ACM_TRACE_FAILED) |                         \
+	 TRACE_BIT(ACM_TRACE_LEARNED) | TRACE_BIT(ACM_TRACE_JOIN) | TRACE_BIT(ACM_TRACE_JOINED) |  \
+	 TRACE_BIT(ACM_TRACE_JOIN_FAILED) | TRACE_BIT(ACM_TRACE_LEFT))
 
 static const struct acm_driver_hooks *hooks_of(struct sim_host *host,
 					       struct acm_driver_hooks *hooks)

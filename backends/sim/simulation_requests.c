@@ -419,6 +419,9 @@ void simulation_trace(void *context, const struct acm_trace *trace)
 
 	sim_inquiries_trace(&simulation->inquiries, host->node, trace, &host->patience);
 	sim_memberships_trace(&simulation->memberships, host->node, trace);
+	if (trace->type == ACM_TRACE_COALESCED)
+		sim_ledger_join(&simulation->ledger, host->node, trace->request,
+				trace->time - trace->value);
 	if (trace->type == ACM_TRACE_SA_QUERY || trace->type == ACM_TRACE_MULTICAST)
 		count_for_steps(simulation, host->node, trace);
 	if (simulation->options->trace || simulation->options->hash)

@@ -12,6 +12,8 @@ enum acm_trace_type {
 	ACM_TRACE_REQUEST, /* taken: request, destination, flags in `value` */
 	ACM_TRACE_REPLY,   /* answered: request, status, destination */
 	ACM_TRACE_CANCELLED,
+	ACM_TRACE_COALESCED,    /* a look-up under way serves it too: request, destination, age in
+				   `value` (ns) */
 	ACM_TRACE_MULTICAST,    /* sent: destination, try number in `value` */
 	ACM_TRACE_HEARD,        /* a request of another node: source, destination */
 	ACM_TRACE_ANSWERED,     /* this node answered it */

@@ -256,6 +256,111 @@ static void a_claim_of_an_own_address_is_ignored(void **state)
 	inquiry_check_path(&inquiry_ask(1, "node1", ACM_STATUS_OK)->path, 1, 1);
 }
 
+/* ---- what is older than a change ---- */
+
+#define PACKET_LIFE (UINT64_C(4096) << 18)
+
+static uint64_t late_by; /* what node 1 hears of node 2 is under way so long */
+
+static int from_node2_late(struct cluster *at, struct cluster_packet *packet)
+{
+	(void)at;
+	if (packet->from == 2 && packet->to == 1)
+		packet->delay += late_by;
+	return 1;
+}
+
+static void start_with_routes_from_groups(void)
+{
+	config.route_protocol = ACM_ROUTE_ACM;
+	assert_int_equal(cluster_init(&cluster, 2, &config), 0);
+	cluster_port(&cluster, 1)->subnet_timeout = 18;
+	cluster_start(&cluster);
+	cluster.on_packet = from_node2_late;
+	late_by = 20 * MS;
+}
+
+/* The subnet manager gives node 2 another LID; node 1 is told of a change, not of that one. */
+static void give_new_lid(enum acm_event_type told)
+{
+	struct acm_event event = {.type = told};
+
+	cluster_port(&cluster, 2)->lid = 12;
+	cluster_port_changed(&cluster, 2);
+	if (told == ACM_EVENT_PORT_CHANGED) {
+		cluster_port(&cluster, 1)->sm_lid = 101;
+		cluster_port_changed(&cluster, 1);
+	} else {
+		assert_int_equal(cluster_step(&cluster, 1, event), 0);
+	}
+}
+
+static void a_lid_from_before_a_change_is_soon_asked_for_again(void **state)
+{
+	static const enum acm_event_type tellings[] = {ACM_EVENT_PORT_CHANGED,
+						       ACM_EVENT_REREGISTER};
+
+	for (int asked = 0; asked < 2; asked++) {
+		for (int i = 0; i < 2; i++) {
+			inquiry_reset(state);
+			start_with_routes_from_groups();
+			if (asked) /* its answer comes too late */
+				cluster_ask(&cluster, 1, "node2");
+			else /* it asks for something itself */
+				cluster_ask(&cluster, 2, "whoever");
+			cluster_run_for(&cluster, MS);
+			give_new_lid(tellings[i]);
+			late_by = 0;
+			cluster_run_for(&cluster, 20 * MS);
+			assert_int_equal(inquiry_ask(1, "node2", ACM_STATUS_OK)->path.dlid, 2);
+			cluster_run_for(&cluster, PACKET_LIFE);
+			assert_int_equal(inquiry_ask(1, "node2", ACM_STATUS_OK)->path.dlid, 12);
+			cluster_run_for(&cluster, 3600 * SEC);
+			assert_int_equal(inquiry_ask(1, "node2", ACM_STATUS_OK)->path.dlid, 12);
+			if (!asked || !i)
+				cluster_destroy(&cluster);
+		}
+	}
+}
+
+static void what_is_heard_later_or_without_a_change_is_kept(void **state)
+{
+	uint64_t asked;
+
+	(void)state;
+	start_with_routes_from_groups();
+	inquiry_ask_request(1, cluster_request(&cluster, 1, "node2"), ACM_STATUS_OK, 30 * MS);
+	asked = cluster.multicasts;
+	cluster_run_for(&cluster, 3600 * SEC);
+	inquiry_ask(1, "node2", ACM_STATUS_OK);
+	assert_int_equal(cluster.multicasts, asked);
+	give_new_lid(ACM_EVENT_PORT_CHANGED);
+	cluster_run_for(&cluster, PACKET_LIFE);
+	inquiry_ask_request(1, cluster_request(&cluster, 1, "node2"), ACM_STATUS_OK, 30 * MS);
+	asked = cluster.multicasts;
+	cluster_run_for(&cluster, 3600 * SEC);
+	assert_int_equal(inquiry_ask(1, "node2", ACM_STATUS_OK)->path.dlid, 12);
+	assert_int_equal(cluster.multicasts, asked);
+}
+
+static void a_route_asked_for_before_a_change_is_asked_for_anew(void **state)
+{
+	uint64_t id;
+
+	(void)state;
+	inquiry_start(2);
+	inquiry_ask(1, "node2", ACM_STATUS_OK);
+	cluster_port(&cluster, 1)->rate = acm_rate_code(100);
+	cluster_port_changed(&cluster, 1);
+	id = cluster_ask(&cluster, 1, "node2");
+	assert_int_equal(cluster.path_queries, 2);
+	cluster_port(&cluster, 1)->rate = acm_rate_code(200);
+	cluster_port_changed(&cluster, 1); /* the answer on its way is of the rate before */
+	assert_int_equal(cluster.path_queries, 3);
+	cluster_run_for(&cluster, MS);
+	inquiry_answered(id, ACM_STATUS_OK);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, inquiry_reset, inquiry_teardown)
 
 int main(void)
@@ -273,6 +378,9 @@ int main(void)
 		TEST(a_peer_with_a_new_gid_is_found_again),
 		TEST(of_two_claims_the_first_counts),
 		TEST(a_claim_of_an_own_address_is_ignored),
+		TEST(a_lid_from_before_a_change_is_soon_asked_for_again),
+		TEST(what_is_heard_later_or_without_a_change_is_kept),
+		TEST(a_route_asked_for_before_a_change_is_asked_for_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

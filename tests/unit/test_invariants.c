@@ -171,6 +171,36 @@ static void an_answer_too_late_or_never_is_a_breach(void **state)
 	sim_ledger_free(&ledger);
 }
 
+/* What it joins began before it; nothing began before a request that would be answered by now. */
+static void a_request_joins_what_was_asked_before(void **state)
+{
+	struct fixture *fixture = *state;
+	struct sim_asked asked = {.node = fixture->n1,
+				  .target = fixture->n2,
+				  .sought = SIM_NONE,
+				  .time = 100,
+				  .joined = 90,
+				  .due = 130};
+	struct sim_ledger ledger;
+	uint32_t first, second;
+
+	assert_int_equal(sim_ledger_init(&ledger, fixture->topology, &fixture->hook), 0);
+	first = sim_ledger_enter(&ledger, &asked);
+	second = sim_ledger_enter(&ledger, &asked);
+	sim_ledger_join(&ledger, fixture->n1, first, 95);
+	assert_int_equal(sim_ledger_at(&ledger, first)->joined, 90);
+	sim_ledger_join(&ledger, fixture->n1, first, 80);
+	assert_int_equal(sim_ledger_at(&ledger, first)->joined, 80);
+	sim_ledger_join(&ledger, fixture->n1, first, 10);
+	assert_int_equal(sim_ledger_at(&ledger, first)->joined, 70);
+	sim_ledger_join(&ledger, fixture->n2, second, 80); /* not asked */
+	sim_ledger_join(&ledger, fixture->n1, 0, 80);
+	sim_ledger_join(&ledger, fixture->n1, 3, 80);
+	assert_int_equal(sim_ledger_at(&ledger, second)->joined, 90);
+	assert_silent(fixture);
+	sim_ledger_free(&ledger);
+}
+
 /* ---- 2: a success is true ---- */
 
 static struct acm_port_facts facts_of(const struct fixture *fixture, uint32_t node)
@@ -835,6 +865,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		RULE_TEST(an_answer_too_many_is_a_breach),
 		RULE_TEST(an_answer_too_late_or_never_is_a_breach),
+		RULE_TEST(a_request_joins_what_was_asked_before),
 		RULE_TEST(a_path_to_whom_does_not_hold_the_address_is_a_breach),
 		RULE_TEST(a_node_that_starts_again_has_the_topologys_addresses),
 		RULE_TEST(a_path_to_no_port_or_another_lid_is_a_breach),

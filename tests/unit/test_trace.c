@@ -58,6 +58,12 @@ static void test_lines(void **state)
 				  .request = 12,
 				  .status = ACM_STATUS_TIMED_OUT},
 	      "reply request=12 status=timed_out");
+	check(&(struct acm_trace){.type = ACM_TRACE_COALESCED,
+				  .request = 12,
+				  .endpoint = 1,
+				  .value = 1500,
+				  .destination = name("b")},
+	      "coalesced request=12 endpoint=1 destination=b age_ns=1500");
 	check(&(struct acm_trace){.type = ACM_TRACE_LEARNED,
 				  .endpoint = 1,
 				  .lid = 49151,
