@@ -10,9 +10,10 @@
 #define SELECTOR_EXACTLY 2
 #define REVERSIBLE       0x80u
 
+/* What is not remembered at all still serves those who wait for it, at the moment it is learned. */
 static uint64_t expiry(const struct acm_engine *engine, uint64_t life)
 {
-	return life == ACM_NEVER ? ACM_NEVER : engine->now + life;
+	return life == ACM_NEVER ? ACM_NEVER : engine->now + (life ? life : 1);
 }
 
 bool acm_destination_has_address(const struct acm_engine *engine,

@@ -538,6 +538,39 @@ static void addresses_and_routes_expire_each_on_its_own(void **state)
 	assert_int_equal(cluster.multicasts, 2);
 }
 
+/* An answer of no life serves those who wait for it and nobody else, and is not asked for again at
+ * once for having expired. */
+static void what_has_no_life_serves_who_waits(enum acm_route_protocol protocol)
+{
+	struct acm_request request;
+
+	config.address_life = config.route_life = 0;
+	config.route_protocol = protocol;
+	config.join_verify = 0;
+	inquiry_start(2);
+	for (uint32_t times = 1; times <= 3; times++) {
+		inquiry_ask(1, "node2", ACM_STATUS_OK);
+		assert_int_equal(cluster.multicasts, times);
+	}
+	inquiry_ask(1, "node1", ACM_STATUS_OK);
+	request = cluster_request(&cluster, 1, "node2");
+	request.query_sa = true;
+	inquiry_ask_request(1, request, ACM_STATUS_OK, MS);
+	assert_int_equal(cluster.multicasts, 4);
+}
+
+static void nothing_is_remembered_of_paths_from_the_sa(void **state)
+{
+	(void)state;
+	what_has_no_life_serves_who_waits(ACM_ROUTE_SA);
+}
+
+static void nothing_is_remembered_of_paths_from_groups(void **state)
+{
+	(void)state;
+	what_has_no_life_serves_who_waits(ACM_ROUTE_ACM);
+}
+
 static void never_is_for_ever(void **state)
 {
 	(void)state;
@@ -597,6 +630,8 @@ int main(void)
 		TEST(no_common_group_is_no_data),
 		TEST(without_a_common_group_nothing_is_answered),
 		TEST(addresses_and_routes_expire_each_on_its_own),
+		TEST(nothing_is_remembered_of_paths_from_the_sa),
+		TEST(nothing_is_remembered_of_paths_from_groups),
 		TEST(never_is_for_ever),
 		TEST(reloading_forgets_what_was_learned),
 	};
