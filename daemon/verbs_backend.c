@@ -329,11 +329,19 @@ static const struct daemon_backend_ops operations = {
 
 /* ---- making it ---- */
 
+static uint32_t to_ms(uint64_t time)
+{
+	return (uint32_t)(time / ACM_NSEC_PER_MSEC) + 1;
+}
+
 static int set_up(struct verbs_backend *backend)
 {
 	const struct configuration *configuration = backend->setup.configuration;
 	struct verbs_options options = {.notice = backend->setup.notice,
-					.context = backend->setup.context};
+					.context = backend->setup.context,
+					.sa_timeout_ms =
+						to_ms(configuration->options.engine.timeout),
+					.sa_tries = configuration->options.engine.retries + 1};
 	struct acm_transport_caps caps;
 	int error = verbs_transport_create(&options, &backend->transport);
 

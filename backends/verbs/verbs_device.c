@@ -12,10 +12,10 @@
 
 /* ---- what it tells ---- */
 
-static void fail(struct verbs_device *device)
+void verbs_device_fail(struct verbs_device *device)
 {
 	device->failed = true;
-	verbs_note_ports(device->transport);
+	verbs_note_failure(device->transport);
 }
 
 static struct verbs_port *served_port(const struct verbs_device *device, int number)
@@ -45,7 +45,8 @@ static void take_event(struct verbs_device *device, struct ibv_async_event *even
 	ibv_ack_async_event(event);
 	switch (event->event_type) {
 	case IBV_EVENT_DEVICE_FATAL:
-		fail(device);
+	case IBV_EVENT_CQ_ERR: /* which it does not recover from, and which is all but impossible */
+		verbs_device_fail(device);
 		break;
 	case IBV_EVENT_PORT_ACTIVE:
 	case IBV_EVENT_PORT_ERR:
@@ -73,10 +74,11 @@ static void take_asynchronous(struct verbs_watch *watch)
 					offsetof(struct verbs_device, asynchronous));
 	struct ibv_async_event event;
 
+	errno = EIO; /* for one that is at its end */
 	if (!ibv_get_async_event(device->context, &event))
 		take_event(device, &event);
 	else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-		fail(device); /* the kernel has taken the device away */
+		verbs_device_fail(device); /* the kernel has taken the device away */
 }
 
 /* As many acknowledgements as events, whatever number of completions they told of. */
@@ -87,9 +89,10 @@ static void take_completions(struct verbs_watch *watch)
 	struct ibv_cq *completions;
 	void *queue_pair;
 
+	errno = EIO;
 	if (ibv_get_cq_event(device->channel, &completions, &queue_pair)) {
 		if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
-			fail(device);
+			verbs_device_fail(device);
 		return;
 	}
 	ibv_ack_cq_events(completions, 1);
@@ -128,6 +131,7 @@ static int open_resources(struct verbs_device *device)
 	device->handles = verbs_handles_create(device->pd);
 	if (!device->handles)
 		return -ENOMEM;
+	errno = ENOMEM;
 	device->channel = ibv_create_comp_channel(device->context);
 	if (!device->channel)
 		return -errno;
@@ -143,8 +147,8 @@ static int set_up(struct verbs_device *device)
 	if (error)
 		return error < 0 ? -EIO : -error;
 	device->port_count = attr.phys_port_cnt;
-	device->most_requests = attr.max_qp_wr > 0 ? (uint32_t)attr.max_qp_wr : 1;
-	device->most_completions = attr.max_cqe > 0 ? (uint32_t)attr.max_cqe : 1;
+	device->most_requests = attr.max_qp_wr > 1 ? (uint32_t)attr.max_qp_wr : 1;
+	device->most_completions = attr.max_cqe > 2 ? (uint32_t)attr.max_cqe : 2;
 	error = open_ports(device);
 	if (error || device->without_ib)
 		return error;
@@ -213,7 +217,8 @@ static struct verbs_device *find_device(const struct verbs_transport *transport,
 }
 
 /* NULL: no memory, or a name that is too long to be told. */
-static struct verbs_device *add_device(struct verbs_transport *transport, const char *name)
+static struct verbs_device *add_device(struct verbs_transport *transport, const char *name,
+				       int index)
 {
 	struct verbs_device *device = calloc(1, sizeof(*device));
 
@@ -222,32 +227,61 @@ static struct verbs_device *add_device(struct verbs_transport *transport, const 
 		return NULL;
 	}
 	strcpy(device->name, name);
+	device->index = index;
 	device->transport = transport;
 	device->next = transport->devices;
 	transport->devices = device;
 	return device;
 }
 
+static bool is_channel_adapter(const struct ibv_device *listed)
+{
+	return listed->transport_type == IBV_TRANSPORT_IB && listed->node_type == IBV_NODE_CA;
+}
+
+/* Of the same name as one that was there before, which went without a word. */
+static void start_anew(struct verbs_device *device, int index)
+{
+	if (device->context) {
+		verbs_say(device->transport, "%s went and came back", device->name);
+		close_device(device);
+	}
+	device->index = index;
+	device->without_ib = false; /* its ports may be others, or of another kind */
+	device->trouble = 0;
+}
+
+static void look_at_parts(struct verbs_device *device)
+{
+	for (uint32_t i = 0; i < device->port_count; i++)
+		verbs_port_look(&device->ports[i]);
+	for (struct verbs_queue_pair *at = device->queue_pairs; at; at = verbs_queue_pair_next(at))
+		verbs_queue_pair_look(at);
+}
+
 static void look_at(struct verbs_transport *transport, struct ibv_device *listed)
 {
 	const char *name = ibv_get_device_name(listed);
+	int index = ibv_get_device_index(listed);
 	struct verbs_device *device = find_device(transport, name);
 
 	if (!device)
-		device = add_device(transport, name);
+		device = add_device(transport, name, index);
 	if (!device)
 		return;
-	if (listed->transport_type != IBV_TRANSPORT_IB) {
+	if (device->index != index)
+		start_anew(device, index);
+	if (!is_channel_adapter(listed)) {
 		if (!device->without_ib)
-			verbs_say(transport, "%s is left out: it is not an InfiniBand device",
-				  name);
+			verbs_say(transport,
+				  "%s is left out: it is not an InfiniBand channel adapter", name);
 		device->without_ib = true;
 	}
 	device->listed = true;
 	if (!device->context && !device->without_ib)
 		open_device(device, listed);
-	for (uint32_t i = 0; device->context && i < device->port_count; i++)
-		verbs_port_open(&device->ports[i]);
+	if (device->context)
+		look_at_parts(device);
 }
 
 static void remove_device(struct verbs_device **at)
@@ -303,17 +337,19 @@ void verbs_devices_scan(struct verbs_transport *transport)
 
 void verbs_devices_close_failed(struct verbs_transport *transport)
 {
+	transport->ailing = false;
 	for (struct verbs_device *device = transport->devices; device; device = device->next) {
 		if (device->failed) {
 			verbs_say(transport, "%s failed, or was taken away", device->name);
 			close_device(device);
 		}
 		for (uint32_t i = 0; device->ports && i < device->port_count; i++) {
-			if (!device->ports[i].sa.failed)
+			struct verbs_port *port = &device->ports[i];
+
+			if (!port->sa.failure)
 				continue;
-			verbs_say(transport, "%s port %u: its SA cannot be asked any more",
-				  device->name, i + 1);
-			verbs_sa_close(&device->ports[i].sa, -EIO);
+			verbs_trouble_sa_lost(transport, port);
+			verbs_sa_close(&port->sa, -EIO);
 		}
 	}
 }

@@ -7,6 +7,8 @@
 
 /* Looks which there are, and opens what is not open. */
 void verbs_devices_scan(struct verbs_transport *transport);
+/* Marks one as failed: it is to be closed, and opened again by a later scan. */
+void verbs_device_fail(struct verbs_device *device);
 /* Closes those that failed, and SA agents that did. */
 void verbs_devices_close_failed(struct verbs_transport *transport);
 void verbs_devices_destroy(struct verbs_transport *transport);

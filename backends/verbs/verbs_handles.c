@@ -73,7 +73,24 @@ static struct verbs_handle *find_place(struct verbs_handle *set)
 	return oldest;
 }
 
-static int fill(const struct verbs_handles *handles, struct verbs_handle *handle,
+/* Gives back those that no send needs. Whether there were any. */
+static bool shrink(struct verbs_handles *handles)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < VERBS_HANDLES_MAX; i++) {
+		struct verbs_handle *at = &handles->sets[i / PLACES][i % PLACES];
+
+		if (!at->ah || at->sending)
+			continue;
+		ibv_destroy_ah(at->ah);
+		at->ah = NULL;
+		any = true;
+	}
+	return any;
+}
+
+static int fill(struct verbs_handles *handles, struct verbs_handle *handle,
 		const struct verbs_way *way)
 {
 	struct ibv_ah_attr attr = {
@@ -94,6 +111,11 @@ static int fill(const struct verbs_handles *handles, struct verbs_handle *handle
 		ibv_destroy_ah(handle->ah);
 	errno = ENOMEM;
 	handle->ah = ibv_create_ah(handles->pd, &attr);
+	/* The device may have room for fewer than this keeps. */
+	if (!handle->ah && errno == ENOMEM && shrink(handles)) {
+		errno = ENOMEM;
+		handle->ah = ibv_create_ah(handles->pd, &attr);
+	}
 	if (!handle->ah)
 		return errno == EAGAIN ? -ENOMEM : -errno;
 	handle->way = *way;

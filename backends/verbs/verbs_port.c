@@ -11,50 +11,81 @@
 
 /* ---- facts ---- */
 
+static uint32_t speed_of(const struct ibv_port_attr *attr)
+{
+#ifdef VERBS_ACTIVE_SPEED_EX /* from XDR on the old member is too narrow, and stays at NDR */
+	if (attr->active_speed_ex)
+		return attr->active_speed_ex;
+#endif
+	return attr->active_speed;
+}
+
 static uint8_t rate_of(const struct ibv_port_attr *attr)
 {
-	switch (attr->active_speed) {
+	uint32_t speed = speed_of(attr);
+
+	switch (speed) {
+	case 1:
+	case 2:
+	case 4:
+		return acm_rate_of_link(attr->active_width, (uint8_t)speed, 0, 0);
 	case 8: /* FDR10: QDR's signals, another coding */
 		return acm_rate_of_link(attr->active_width, 4, 0, 0);
 	case 16: /* FDR, and on to NDR, are PortInfo's extended speeds 1, 2, 4, 8 */
 	case 32:
 	case 64:
 	case 128:
-		return acm_rate_of_link(attr->active_width, 0, attr->active_speed / 16, 0);
+		return acm_rate_of_link(attr->active_width, 0, (uint8_t)(speed / 16), 0);
+	case 256: /* XDR is the first of the second extension */
+		return acm_rate_of_link(attr->active_width, 0, 0, 1);
 	default:
-		return acm_rate_of_link(attr->active_width, attr->active_speed, 0, 0);
+		return 0;
 	}
 }
 
-/* What cannot be read is an empty entry, as is one without a GUID. */
-static void read_gids(const struct verbs_port *port, int length, struct acm_port_facts *facts)
+/*
+ * An entry without a GUID is empty. One that cannot be read is taken to be as it was, until it can.
+ */
+static void read_gids(struct verbs_port *port, int length, struct acm_port_facts *facts)
 {
 	if (length > ACM_PORT_GIDS_MAX)
 		length = ACM_PORT_GIDS_MAX;
 	for (int i = 0; i < length; i++) {
 		union ibv_gid gid;
 
-		if (ibv_query_gid(port->device->context, port->number, i, &gid) ||
-		    !gid.global.interface_id)
+		if (ibv_query_gid(port->device->context, port->number, i, &gid)) {
+			port->incomplete = true;
+			memcpy(gid.raw, port->facts.gids[i].raw, sizeof(gid.raw));
+		}
+		if (!gid.global.interface_id)
 			continue;
 		memcpy(facts->gids[i].raw, gid.raw, sizeof(gid.raw));
 		facts->gid_count = (uint16_t)(i + 1);
 	}
 }
 
-static void read_pkeys(const struct verbs_port *port, int length, struct acm_port_facts *facts)
+static void read_pkeys(struct verbs_port *port, int length, struct acm_port_facts *facts)
 {
 	if (length > ACM_PORT_PKEYS_MAX)
 		length = ACM_PORT_PKEYS_MAX;
 	for (int i = 0; i < length; i++) {
 		__be16 pkey;
 
-		if (ibv_query_pkey(port->device->context, port->number, i, &pkey))
-			continue;
+		if (ibv_query_pkey(port->device->context, port->number, i, &pkey)) {
+			port->incomplete = true;
+			pkey = htobe16(port->facts.pkeys[i]);
+		}
 		facts->pkeys[i] = be16toh(pkey);
 		if (facts->pkeys[i] & ~ACM_PKEY_FULL)
 			facts->pkey_count = (uint16_t)(i + 1);
 	}
+}
+
+static uint8_t state_of(const struct ibv_port_attr *attr)
+{
+	if (attr->state > IBV_PORT_ACTIVE)
+		return ACM_PORT_ACTIVE; /* deferred: the link recovers by itself */
+	return attr->state < IBV_PORT_DOWN ? ACM_PORT_DOWN : (uint8_t)attr->state;
 }
 
 static void set_facts(struct verbs_port *port, const struct ibv_port_attr *attr)
@@ -65,7 +96,7 @@ static void set_facts(struct verbs_port *port, const struct ibv_port_attr *attr)
 		.device_guid = old->device_guid,
 		.number = port->number,
 		.port_count = (uint8_t)port->device->port_count,
-		.state = (uint8_t)attr->state,
+		.state = state_of(attr),
 		.lid = attr->lid,
 		.lmc = attr->lmc,
 		.sm_lid = attr->sm_lid,
@@ -76,13 +107,23 @@ static void set_facts(struct verbs_port *port, const struct ibv_port_attr *attr)
 	};
 
 	strcpy(facts.device, port->device->name);
-	if (attr->state > IBV_PORT_ACTIVE)
-		facts.state = ACM_PORT_ACTIVE; /* deferred: the link recovers by itself */
-	else if (attr->state < IBV_PORT_DOWN)
-		facts.state = ACM_PORT_DOWN;
 	read_gids(port, attr->gid_tbl_len, &facts);
 	read_pkeys(port, attr->pkey_tbl_len, &facts);
 	port->facts = facts;
+}
+
+/* With none of them the subnet's manager is not done; on Omni-Path the LID may be a longer one. */
+static const char *missing_of(const struct acm_port_facts *facts)
+{
+	if (facts->state != ACM_PORT_ACTIVE)
+		return NULL;
+	if (!facts->lid)
+		return "a LID of 16 bits";
+	if (!facts->sm_lid)
+		return "an SM whose LID has 16 bits";
+	if (!facts->pkey_count)
+		return "a P_Key";
+	return facts->gid_count ? NULL : "a GID";
 }
 
 void verbs_port_refresh(struct verbs_port *port)
@@ -90,13 +131,35 @@ void verbs_port_refresh(struct verbs_port *port)
 	struct ibv_port_attr attr;
 
 	port->changed = false;
-	if (ibv_query_port(port->device->context, port->number, &attr))
+	port->incomplete = false;
+	if (ibv_query_port(port->device->context, port->number, &attr)) {
 		port->facts.state = ACM_PORT_DOWN;
-	else
-		set_facts(port, &attr);
+		port->incomplete = true;
+		return;
+	}
+	set_facts(port, &attr);
+	verbs_trouble_missing(port, missing_of(&port->facts));
 }
 
-int verbs_port_pkey_index(const struct verbs_port *port, uint16_t pkey)
+/* Events may be lost, and not all hardware tells that the subnet's prefix is another. */
+static bool has_changed(const struct verbs_port *port)
+{
+	const struct acm_port_facts *facts = &port->facts;
+	struct ibv_port_attr attr;
+	union ibv_gid gid;
+
+	if (port->incomplete)
+		return true;
+	if (ibv_query_port(port->device->context, port->number, &attr))
+		return facts->state != ACM_PORT_DOWN;
+	if (state_of(&attr) != facts->state || attr.lid != facts->lid || attr.lmc != facts->lmc ||
+	    attr.sm_lid != facts->sm_lid || attr.sm_sl != facts->sm_sl)
+		return true;
+	return !ibv_query_gid(port->device->context, port->number, 0, &gid) &&
+	       gid.global.interface_id && memcmp(gid.raw, facts->gids[0].raw, sizeof(gid.raw)) != 0;
+}
+
+int verbs_port_pkey_index(struct verbs_port *port, uint16_t pkey)
 {
 	struct acm_port_facts facts = {.pkey_count = 0};
 	struct ibv_port_attr attr;
@@ -164,10 +227,10 @@ int verbs_port_init(struct verbs_port *port, struct verbs_device *device, uint8_
 
 static void serve(struct verbs_port *port)
 {
-	port->facts.device_guid = be64toh(ibv_get_device_guid(port->device->context->device));
-	verbs_port_refresh(port);
 	if (number_port(port))
 		return; /* the next look tries again */
+	port->facts.device_guid = be64toh(ibv_get_device_guid(port->device->context->device));
+	verbs_port_refresh(port);
 	port->served = true;
 	port->changed = true;
 	verbs_note_ports(port->device->transport);
@@ -185,12 +248,24 @@ void verbs_port_open(struct verbs_port *port)
 		error = verbs_sa_open(&port->sa, transport, port->device->name, port->number);
 		if (error && error != port->sa_trouble)
 			verbs_trouble_sa(transport, port, error);
+		if (!error && port->served)
+			verbs_say(transport, "%s port %u: its SA can be asked again",
+				  port->device->name, port->number);
 		port->sa_trouble = error;
 		if (error)
 			return;
 	}
 	if (!port->served)
 		serve(port);
+}
+
+void verbs_port_look(struct verbs_port *port)
+{
+	verbs_port_open(port);
+	if (!port->served || port->changed || !has_changed(port))
+		return;
+	port->changed = true;
+	verbs_note_ports(port->device->transport);
 }
 
 void verbs_port_close(struct verbs_port *port)

@@ -13,6 +13,8 @@ int verbs_port_init(struct verbs_port *port, struct verbs_device *device, uint8_
  * is told once.
  */
 void verbs_port_open(struct verbs_port *port);
+/* From time to time: opens it, or looks whether it has changed without a word. */
+void verbs_port_look(struct verbs_port *port);
 /* Before its device is closed: what is under way fails, and the user is told that it is gone. */
 void verbs_port_close(struct verbs_port *port);
 /* Reads the facts again. One that cannot be read counts as down. */
@@ -22,6 +24,6 @@ void verbs_port_refresh(struct verbs_port *port);
 struct verbs_port *verbs_port_find(const struct verbs_transport *transport, uint32_t number);
 
 /* Index of the P_Key in the port's table as it is now, -ENOENT or another negative errno. */
-int verbs_port_pkey_index(const struct verbs_port *port, uint16_t pkey);
+int verbs_port_pkey_index(struct verbs_port *port, uint16_t pkey);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "verbs_queue_pair.h"
 
+#include "verbs_device.h"
 #include "verbs_error.h"
 #include "verbs_groups.h"
+#include "verbs_trouble.h"
 
 #include <acmite/bytes.h>
 #include <errno.h>
@@ -15,7 +17,7 @@
 /* Completions that are taken from the hardware at once. */
 #define BATCH 16
 
-/* A queue pair that breaks so often without a datagram in between is left alone. */
+/* A queue pair that breaks so often between two looks is left alone until the next. */
 #define REPAIRS_MAX 8
 
 enum buffer_state {
@@ -23,6 +25,9 @@ enum buffer_state {
 	BUFFER_POSTED, /* the hardware has it */
 	BUFFER_HELD,   /* the user has it, or will */
 };
+
+/* Of its breaking; forgotten when it has not broken between two looks. */
+enum told { TOLD_NOTHING, TOLD_BROKE, TOLD_NOT_BACK };
 
 struct sending {
 	uint64_t cookie;
@@ -41,9 +46,12 @@ struct verbs_queue_pair {
 	uint32_t idle;   /* receive buffers to be posted */
 	struct verbs_buffers sending;
 	struct sending sends[VERBS_SEND_DEPTH];
+	uint32_t send_depth;
 	uint32_t send_count;
 	bool suspect;     /* a completion said that something is wrong */
-	uint32_t repairs; /* since the last datagram came */
+	bool broken;      /* of no use until it has been brought back */
+	uint32_t repairs; /* since the last look */
+	enum told told;
 };
 
 /* ---- states ---- */
@@ -135,7 +143,6 @@ static void take_datagram(struct verbs_queue_pair *queue_pair, const struct ibv_
 	struct verbs_event event = {.queue_pair = queue_pair, .buffer = number};
 	struct acm_datagram_received *datagram = &event.event.datagram;
 
-	queue_pair->repairs = 0;
 	/* Nodes always send a GRH, for it tells who they are: without one there is nobody to
 	 * answer. */
 	if (completion->byte_len < VERBS_GRH_LENGTH || !(completion->wc_flags & IBV_WC_GRH)) {
@@ -215,11 +222,47 @@ static void poll_dry(struct verbs_queue_pair *queue_pair)
 		for (int i = 0; i < count; i++)
 			take(queue_pair, &completions[i]);
 	} while (count == BATCH);
+	if (count < 0)
+		verbs_device_fail(queue_pair->device);
 }
 
 /* ---- repair ---- */
 
 /* What the hardware held is ours again, and nothing of it will complete any more. */
+static void reclaim(struct verbs_queue_pair *queue_pair)
+{
+	for (uint32_t i = 0; i < queue_pair->receiving.count; i++) {
+		if (queue_pair->states[i] == BUFFER_POSTED)
+			retire(queue_pair, i);
+	}
+	for (uint32_t i = 0; i < queue_pair->send_depth; i++) {
+		if (queue_pair->sends[i].handle)
+			end_send(queue_pair, i, -ECANCELED);
+	}
+}
+
+/* From the reset state. */
+static int set_going(struct verbs_queue_pair *queue_pair)
+{
+	int error = to_init(queue_pair);
+
+	if (!error)
+		error = post_idle(queue_pair);
+	if (!error)
+		error = to_sending(queue_pair);
+	return error;
+}
+
+static void tell(struct verbs_queue_pair *queue_pair, enum told what, const char *outcome)
+{
+	if (queue_pair->told >= what)
+		return;
+	queue_pair->told = what;
+	verbs_say(queue_pair->device->transport, "%s port %u: queue pair 0x%06x %s",
+		  queue_pair->device->name, queue_pair->options.port, queue_pair->pair->qp_num,
+		  outcome);
+}
+
 static void restart(struct verbs_queue_pair *queue_pair)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
@@ -227,27 +270,16 @@ static void restart(struct verbs_queue_pair *queue_pair)
 
 	verbs_groups_suspend(&queue_pair->groups, queue_pair->pair);
 	error = verbs_error(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
-
-	if (error)
-		return; /* then the device is going, or it comes back here */
-	for (uint32_t i = 0; i < queue_pair->receiving.count; i++) {
-		if (queue_pair->states[i] == BUFFER_POSTED)
-			retire(queue_pair, i);
+	if (!error) {
+		reclaim(queue_pair);
+		error = set_going(queue_pair);
 	}
-	for (uint32_t i = 0; i < VERBS_SEND_DEPTH; i++) {
-		if (queue_pair->sends[i].handle)
-			end_send(queue_pair, i, -ECANCELED);
-	}
-	error = to_init(queue_pair);
-	if (!error)
-		error = post_idle(queue_pair);
-	if (!error)
-		error = to_sending(queue_pair);
 	if (!error)
 		error = verbs_groups_resume(&queue_pair->groups, queue_pair->pair);
-	verbs_say(queue_pair->device->transport, "%s port %u: queue pair 0x%06x broke and was %s",
-		  queue_pair->device->name, queue_pair->options.port, queue_pair->pair->qp_num,
-		  error ? "not brought back" : "brought back");
+	queue_pair->broken = error != 0;
+	tell(queue_pair, error ? TOLD_NOT_BACK : TOLD_BROKE,
+	     error ? "broke and could not be brought back; it is tried again"
+		   : "broke and was brought back");
 }
 
 static void resume_sending(struct verbs_queue_pair *queue_pair)
@@ -264,16 +296,19 @@ void verbs_queue_pair_repair(struct verbs_queue_pair *queue_pair)
 	struct ibv_qp_init_attr init;
 
 	queue_pair->suspect = false;
-	if (ibv_query_qp(queue_pair->pair, &attr, IBV_QP_STATE, &init) ||
-	    (attr.qp_state != IBV_QPS_SQE && attr.qp_state != IBV_QPS_ERR))
+	if (queue_pair->broken)
+		return; /* until the next look */
+	/* Of one that does not say how it is the worst is assumed, when it is looked at. */
+	queue_pair->broken = ibv_query_qp(queue_pair->pair, &attr, IBV_QP_STATE, &init) != 0;
+	if (queue_pair->broken || (attr.qp_state != IBV_QPS_SQE && attr.qp_state != IBV_QPS_ERR))
 		return; /* one work request was wrong, the queue pair is not */
-	if (queue_pair->repairs++ == REPAIRS_MAX)
-		verbs_say(queue_pair->device->transport,
-			  "%s port %u: queue pair 0x%06x breaks again and again and is left alone",
-			  queue_pair->device->name, queue_pair->options.port,
-			  queue_pair->pair->qp_num);
-	if (queue_pair->repairs > REPAIRS_MAX)
+	if (queue_pair->repairs == REPAIRS_MAX) {
+		queue_pair->broken = true;
+		tell(queue_pair, TOLD_NOT_BACK,
+		     "breaks again and again and is left alone for a while");
 		return;
+	}
+	queue_pair->repairs++;
 	/* Completions of before must not be taken for those of after. */
 	poll_dry(queue_pair);
 	if (attr.qp_state == IBV_QPS_SQE)
@@ -286,15 +321,31 @@ void verbs_queue_pair_repair(struct verbs_queue_pair *queue_pair)
 void verbs_queue_pair_complete(struct verbs_queue_pair *queue_pair)
 {
 	/* Asked for before looking: what comes in between is told of, or seen. */
-	ibv_req_notify_cq(queue_pair->completions, 0);
+	if (ibv_req_notify_cq(queue_pair->completions, 0))
+		verbs_device_fail(queue_pair->device);
 	poll_dry(queue_pair);
 	if (queue_pair->suspect)
 		verbs_queue_pair_repair(queue_pair);
-	if (queue_pair->repairs <= REPAIRS_MAX)
+	if (!queue_pair->broken)
 		post_idle(queue_pair);
 }
 
+void verbs_queue_pair_look(struct verbs_queue_pair *queue_pair)
+{
+	if (!queue_pair->repairs && !queue_pair->broken)
+		queue_pair->told = TOLD_NOTHING;
+	queue_pair->repairs = 0;
+	if (queue_pair->broken)
+		restart(queue_pair);
+	verbs_queue_pair_complete(queue_pair);
+}
+
 /* ---- sending and groups ---- */
+
+static struct verbs_port *port_of(const struct verbs_queue_pair *queue_pair)
+{
+	return &queue_pair->device->ports[queue_pair->options.port - 1];
+}
 
 static uint32_t free_place(const struct verbs_queue_pair *queue_pair)
 {
@@ -335,9 +386,9 @@ static int try_send(struct verbs_queue_pair *queue_pair, const struct acm_datagr
 	int error;
 
 	/* What has been sent meanwhile makes room. */
-	if (queue_pair->send_count == VERBS_SEND_DEPTH)
+	if (queue_pair->send_count == queue_pair->send_depth)
 		poll_dry(queue_pair);
-	if (queue_pair->send_count == VERBS_SEND_DEPTH)
+	if (queue_pair->send_count == queue_pair->send_depth)
 		return -EAGAIN;
 	number = free_place(queue_pair);
 	queue_pair->sends[number].cookie = cookie;
@@ -363,16 +414,23 @@ int verbs_queue_pair_send(struct verbs_queue_pair *queue_pair, const struct acm_
 
 	if (datagram->length > ACM_DATAGRAM_MAX)
 		return -EMSGSIZE;
+	if (queue_pair->broken)
+		return -ENETDOWN; /* it would wait for ever, and others behind it */
 	error = try_send(queue_pair, datagram, cookie);
 	if (error == -EAGAIN)
 		queue_pair->device->transport->refused = true;
+	else
+		verbs_trouble_sending(port_of(queue_pair), queue_pair->options.pkey, error);
 	return error;
 }
 
 int verbs_queue_pair_attach(struct verbs_queue_pair *queue_pair, const struct acm_gid *mgid,
 			    uint16_t mlid)
 {
-	return verbs_groups_attach(&queue_pair->groups, queue_pair->pair, mgid, mlid);
+	int error = verbs_groups_attach(&queue_pair->groups, queue_pair->pair, mgid, mlid);
+
+	verbs_trouble_joining(port_of(queue_pair), queue_pair->options.pkey, error);
+	return error;
 }
 
 int verbs_queue_pair_detach(struct verbs_queue_pair *queue_pair, const struct acm_gid *mgid,
@@ -388,7 +446,7 @@ static int create_pair(struct verbs_queue_pair *queue_pair, uint32_t depth)
 	struct verbs_device *device = queue_pair->device;
 	struct ibv_qp_init_attr attr = {
 		.qp_context = queue_pair,
-		.cap = {.max_send_wr = VERBS_SEND_DEPTH,
+		.cap = {.max_send_wr = queue_pair->send_depth,
 			.max_recv_wr = depth,
 			.max_send_sge = 1,
 			.max_recv_sge = 1},
@@ -396,38 +454,44 @@ static int create_pair(struct verbs_queue_pair *queue_pair, uint32_t depth)
 	};
 
 	errno = ENOMEM;
-	queue_pair->completions = ibv_create_cq(device->context, (int)(depth + VERBS_SEND_DEPTH),
-						queue_pair, device->channel, 0);
+	queue_pair->completions =
+		ibv_create_cq(device->context, (int)(depth + queue_pair->send_depth), queue_pair,
+			      device->channel, 0);
 	if (!queue_pair->completions)
-		return -errno;
+		return errno == EAGAIN ? -ENOMEM : -errno;
 	attr.send_cq = queue_pair->completions;
 	attr.recv_cq = queue_pair->completions;
+	errno = ENOMEM;
 	queue_pair->pair = ibv_create_qp(device->pd, &attr);
 	if (!queue_pair->pair)
-		return -errno;
+		return errno == EAGAIN ? -ENOMEM : -errno;
 	return verbs_error(ibv_req_notify_cq(queue_pair->completions, 0));
 }
 
-/* What the hardware has room for, of what was asked for. */
-static uint32_t depth_of(const struct verbs_device *device, uint32_t wanted)
+static uint32_t least(uint32_t one, uint32_t other)
 {
-	uint32_t most = device->most_requests;
+	return one < other ? one : other;
+}
 
-	if (most + VERBS_SEND_DEPTH > device->most_completions)
-		most = device->most_completions > VERBS_SEND_DEPTH
-			       ? device->most_completions - VERBS_SEND_DEPTH
-			       : 1;
-	return wanted < most ? wanted : most;
+/* What the hardware has room for: of what was asked for, and of sends. */
+static uint32_t set_depths(struct verbs_queue_pair *queue_pair)
+{
+	const struct verbs_device *device = queue_pair->device;
+	uint32_t most = device->most_completions;
+
+	queue_pair->send_depth = least(least(VERBS_SEND_DEPTH, device->most_requests), most / 2);
+	return least(least(queue_pair->options.recv_depth, device->most_requests),
+		     most - queue_pair->send_depth);
 }
 
 static int set_up(struct verbs_queue_pair *queue_pair)
 {
 	struct verbs_slab *slab = &queue_pair->device->slab;
-	uint32_t depth = depth_of(queue_pair->device, queue_pair->options.recv_depth);
+	uint32_t depth = set_depths(queue_pair);
 	int error = verbs_slab_take(slab, depth, &queue_pair->receiving);
 
 	if (!error)
-		error = verbs_slab_take(slab, VERBS_SEND_DEPTH, &queue_pair->sending);
+		error = verbs_slab_take(slab, queue_pair->send_depth, &queue_pair->sending);
 	if (error)
 		return error;
 	queue_pair->states = calloc(depth + 1, 1);
@@ -435,24 +499,28 @@ static int set_up(struct verbs_queue_pair *queue_pair)
 		return -ENOMEM;
 	queue_pair->idle = depth;
 	error = create_pair(queue_pair, depth);
-	if (!error)
-		error = to_init(queue_pair);
-	if (!error)
-		error = post_idle(queue_pair);
-	if (!error)
-		error = to_sending(queue_pair);
-	return error;
+	return error ? error : set_going(queue_pair);
+}
+
+/*
+ * What the hardware does not give back it may still write to: then only closing the device ends it,
+ * and nothing is opened on it until then.
+ */
+static void destroy_pair(struct verbs_queue_pair *queue_pair)
+{
+	if (queue_pair->pair) {
+		verbs_groups_suspend(&queue_pair->groups, queue_pair->pair);
+		if (ibv_destroy_qp(queue_pair->pair))
+			verbs_device_fail(queue_pair->device);
+	}
+	if (queue_pair->completions && ibv_destroy_cq(queue_pair->completions))
+		verbs_device_fail(queue_pair->device);
 }
 
 static void dismantle(struct verbs_queue_pair *queue_pair)
 {
-	if (queue_pair->pair) {
-		verbs_groups_suspend(&queue_pair->groups, queue_pair->pair);
-		ibv_destroy_qp(queue_pair->pair);
-	}
+	destroy_pair(queue_pair);
 	verbs_groups_free(&queue_pair->groups);
-	if (queue_pair->completions)
-		ibv_destroy_cq(queue_pair->completions);
 	for (uint32_t i = 0; i < VERBS_SEND_DEPTH; i++) {
 		if (queue_pair->sends[i].handle)
 			verbs_handle_release(queue_pair->sends[i].handle);
@@ -509,6 +577,11 @@ struct verbs_queue_pair *verbs_queue_pair_find(const struct verbs_transport *tra
 		}
 	}
 	return NULL;
+}
+
+struct verbs_queue_pair *verbs_queue_pair_next(const struct verbs_queue_pair *queue_pair)
+{
+	return queue_pair->next;
 }
 
 uint32_t verbs_queue_pair_number(const struct verbs_queue_pair *queue_pair)

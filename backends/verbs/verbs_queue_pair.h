@@ -11,6 +11,7 @@
 struct verbs_queue_pair_options {
 	uint32_t endpoint; /* the user's number for it */
 	uint8_t port;      /* on the device */
+	uint16_t pkey;
 	uint16_t pkey_index;
 	uint32_t qkey;
 	uint32_t recv_depth;
@@ -28,6 +29,8 @@ void verbs_queue_pair_close(struct verbs_queue_pair *queue_pair);
 struct verbs_queue_pair *verbs_queue_pair_find(const struct verbs_transport *transport,
 					       uint32_t endpoint);
 uint32_t verbs_queue_pair_number(const struct verbs_queue_pair *queue_pair);
+/* The device's next one, NULL: it was the last. */
+struct verbs_queue_pair *verbs_queue_pair_next(const struct verbs_queue_pair *queue_pair);
 
 /* As the operations of acm_transport_ops. */
 int verbs_queue_pair_send(struct verbs_queue_pair *queue_pair, const struct acm_datagram *datagram,
@@ -41,6 +44,8 @@ int verbs_queue_pair_detach(struct verbs_queue_pair *queue_pair, const struct ac
 void verbs_queue_pair_complete(struct verbs_queue_pair *queue_pair);
 /* An asynchronous event said that it is broken. */
 void verbs_queue_pair_repair(struct verbs_queue_pair *queue_pair);
+/* From time to time: one that could not be brought back is tried again. */
+void verbs_queue_pair_look(struct verbs_queue_pair *queue_pair);
 /* The receive buffer of a datagram is not read any more. */
 void verbs_queue_pair_release(struct verbs_queue_pair *queue_pair, uint32_t buffer);
 

@@ -6,6 +6,7 @@
 #include <acmite/bytes.h>
 #include <errno.h>
 #include <infiniband/umad.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,9 +19,10 @@
 #define HEADER_LENGTH    24
 
 /*
- * The kernel forgets a request after this time, and an answer to it is lost: with 0 it would not
- * even wait for one. Longer than anybody waits for an SA, short enough that those which were given
- * up do not pile up in the kernel.
+ * The kernel forgets a request after some time, and an answer to it is lost: with 0 it would not
+ * even wait for one. It has no way to take a request back, and newer ones let out only so many
+ * of an agent's at the same time (16, where nobody has changed it): those that were given up
+ * must not stay much longer than anybody waits for their answers.
  */
 #define KERNEL_TIMEOUT_MS 60000
 
@@ -84,6 +86,13 @@ static void answer(struct verbs_sa *sa, struct verbs_transaction *transaction, u
 	verbs_push(sa->transport, &event);
 }
 
+/* To be closed, and opened again by a later look. */
+static void break_off(struct verbs_sa *sa, int error)
+{
+	sa->failure = error;
+	verbs_note_failure(sa->transport);
+}
+
 /* ---- receiving ---- */
 
 static int grow(struct verbs_sa *sa, uint32_t length)
@@ -130,13 +139,11 @@ static void receive(struct verbs_watch *watch)
 		take(sa, (uint32_t)length);
 	} else if (error == ENOSPC) {
 		/* It stays in the kernel until it is read whole, before all others. */
-		if (length < 0 || grow(sa, (uint32_t)length)) {
-			sa->failed = true;
-			verbs_note_ports(sa->transport);
-		}
+		error = length < 0 ? -EIO : grow(sa, (uint32_t)length);
+		if (error)
+			break_off(sa, error);
 	} else if (error != EAGAIN && error != EWOULDBLOCK && error != EINTR) {
-		sa->failed = true;
-		verbs_note_ports(sa->transport);
+		break_off(sa, error ? -error : -EIO);
 	}
 }
 
@@ -150,8 +157,10 @@ static int open_agent(struct verbs_sa *sa, const char *device, uint8_t port)
 	fd = umad_open_port(device, port);
 	if (fd < 0) {
 		/* The library says less than the system did. */
-		if (fd == -EOPNOTSUPP || fd == -EINVAL)
-			return -EOPNOTSUPP;
+		if (fd == -EOPNOTSUPP)
+			return fd;
+		if (fd == -EINVAL)
+			return -ENXIO;
 		return errno ? -errno : fd;
 	}
 	sa->fd = fd;
@@ -210,6 +219,18 @@ bool verbs_sa_is_open(const struct verbs_sa *sa)
 
 /* ---- sending ---- */
 
+static int kernel_timeout(const struct verbs_sa *sa, const struct verbs_sa_place *place)
+{
+	const struct verbs_options *options = &sa->transport->options;
+	uint8_t exponent = place->subnet_timeout < 32 ? place->subnet_timeout : 31;
+	uint64_t subnet_ms = (UINT64_C(4096) << exponent) / 1000000;
+	uint64_t whole = (options->sa_timeout_ms + subnet_ms + 1) * options->sa_tries;
+
+	if (!options->sa_timeout_ms || !options->sa_tries)
+		return KERNEL_TIMEOUT_MS;
+	return whole < INT_MAX ? (int)whole : INT_MAX;
+}
+
 static int transmit(const struct verbs_sa *sa, const struct verbs_sa_place *place,
 		    uint16_t pkey_index, const uint8_t *mad)
 {
@@ -220,7 +241,7 @@ static int transmit(const struct verbs_sa *sa, const struct verbs_sa_place *plac
 	umad_set_addr(aligned, place->lid, QP_GSI, place->sl, (int)QKEY_GSI);
 	umad_set_pkey(aligned, pkey_index);
 	memcpy(umad_get_mad(aligned), mad, ACM_MAD_LENGTH);
-	error = umad_send(sa->fd, sa->agent, aligned, ACM_MAD_LENGTH, KERNEL_TIMEOUT_MS, 0);
+	error = umad_send(sa->fd, sa->agent, aligned, ACM_MAD_LENGTH, kernel_timeout(sa, place), 0);
 	if (error >= 0)
 		return 0;
 	return errno ? -errno : error;
@@ -232,13 +253,16 @@ int verbs_sa_send(struct verbs_sa *sa, const struct verbs_sa_place *place, uint1
 	uint64_t tid = load_be64(mad + AT_TID);
 	int error;
 
-	if (!sa->transport)
+	if (!sa->transport || sa->failure)
 		return -ENODEV;
 	if (!place->lid)
 		return -ENETDOWN; /* no SM has been there yet */
 	if (find_tid(sa, tid))
 		return -EEXIST;
 	error = sa->count == VERBS_SA_WINDOW ? -EAGAIN : transmit(sa, place, pkey_index, mad);
+	/* An agent whose device has gone says so here, where reading may just find nothing. */
+	if (error == -EIO || error == -ENODEV || error == -EBADF)
+		break_off(sa, error);
 	/* The kernel is short of something: what is under way will give it back, if anything is. */
 	if (error == -EAGAIN && !sa->count)
 		error = -ENOBUFS;

@@ -22,7 +22,7 @@ struct verbs_sa {
 	struct verbs_watch watch;
 	int fd;
 	int agent;
-	bool failed;       /* to be closed */
+	int failure;       /* why it is to be closed, a negative errno; 0: it is not */
 	uint8_t *received; /* grows with the longest answer */
 	uint32_t room;     /* bytes of MAD in it */
 	uint32_t count;
@@ -33,9 +33,13 @@ struct verbs_sa {
 struct verbs_sa_place {
 	uint16_t lid;
 	uint8_t sl;
+	uint8_t subnet_timeout; /* 4.096 us * 2^n */
 };
 
-/* All zero before: closed. 0 or negative errno; -EOPNOTSUPP: the kernel has no ib_umad. */
+/*
+ * All zero before: closed. 0 or negative errno; -EOPNOTSUPP: the kernel has no ib_umad, -ENXIO:
+ * that does not have the port.
+ */
 int verbs_sa_open(struct verbs_sa *sa, struct verbs_transport *transport, const char *device,
 		  uint8_t port);
 /* All that is under way fails with `status`, a negative errno. Closed ones are left alone. */

@@ -12,15 +12,26 @@
 
 struct verbs_device;
 
+/* A trouble that comes back again and again, as it was told. All zero: none. */
+struct verbs_trouble {
+	uint16_t pkey;
+	int error;
+};
+
 struct verbs_port {
 	struct verbs_device *device;
-	uint8_t number;              /* on the device, from 1 */
-	bool infiniband;             /* else it is left out */
-	bool served;                 /* it has a number, and the user is told of it */
-	bool changed;                /* to be read anew, and told */
-	bool reregister;             /* to be told */
-	int sa_trouble;              /* why the SA cannot be asked, as it was told; 0: it can */
-	struct acm_port_facts facts; /* .port is its number in the transport when served */
+	uint8_t number;               /* on the device, from 1 */
+	bool infiniband;              /* else it is left out */
+	bool served;                  /* it has a number, and the user is told of it */
+	bool changed;                 /* to be read anew, and told */
+	bool reregister;              /* to be told */
+	bool incomplete;              /* something of it could not be read: to be read again */
+	int sa_trouble;               /* why the SA cannot be asked, as it was told; 0: it can */
+	const char *missing;          /* what an active port lacks, as it was told; NULL: nothing */
+	struct verbs_trouble opening; /* of queue pairs, as it was told */
+	struct verbs_trouble joining; /* of groups */
+	struct verbs_trouble sending; /* of datagrams */
+	struct acm_port_facts facts;  /* .port is its number in the transport when served */
 	struct verbs_sa sa;
 };
 
@@ -34,8 +45,9 @@ struct verbs_device {
 	struct verbs_transport *transport;
 	struct verbs_device *next;
 	char name[ACM_ADDRESS_MAX];
-	bool listed;     /* the last look found it */
-	bool failed;     /* it is to be closed */
+	int index;   /* the kernel's number for it, -1: unknown; one that came back has another */
+	bool listed; /* the last look found it */
+	bool failed; /* it is to be closed */
 	bool without_ib; /* none of its ports is InfiniBand: it stays closed */
 	int trouble;     /* why it cannot be opened, as it was told; 0: nothing */
 	/* When it is open: */
@@ -70,6 +82,7 @@ struct verbs_transport {
 	bool refused;       /* some send or SA request was, with -EAGAIN */
 	bool writable;      /* to be told */
 	bool ports_pending; /* something is to be told of some port */
+	bool ailing;        /* some device or SA agent has failed, and is to be closed */
 	int trouble;        /* why no device is seen, as it was told; 0: nothing */
 	uint32_t slot_count;
 	struct verbs_slot *slots;
@@ -85,6 +98,8 @@ static inline struct verbs_transport *verbs_transport_of(struct acm_transport *t
 int verbs_push(struct verbs_transport *transport, const struct verbs_event *event);
 /* Something is to be told of a port. */
 void verbs_note_ports(struct verbs_transport *transport);
+/* A device or an SA agent is marked as failed: it is closed before anything else is pulled. */
+void verbs_note_failure(struct verbs_transport *transport);
 /* Something ended that a refused send or request may have waited for. */
 void verbs_note_progress(struct verbs_transport *transport);
 /* Tells people. */

@@ -5,6 +5,7 @@
 #include "verbs_port.h"
 #include "verbs_queue_pair.h"
 #include "verbs_state.h"
+#include "verbs_trouble.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -20,7 +21,8 @@
 
 static bool is_empty(const struct verbs_transport *transport)
 {
-	return !transport->events.count && !transport->writable && !transport->ports_pending;
+	return !transport->events.count && !transport->writable && !transport->ports_pending &&
+	       !transport->ailing;
 }
 
 /* Makes the descriptor readable until all has been pulled: no device does. */
@@ -60,6 +62,12 @@ void verbs_note_ports(struct verbs_transport *transport)
 	note(transport);
 }
 
+void verbs_note_failure(struct verbs_transport *transport)
+{
+	transport->ailing = true;
+	note(transport);
+}
+
 void verbs_note_progress(struct verbs_transport *transport)
 {
 	if (!transport->refused)
@@ -94,7 +102,7 @@ static void process(struct verbs_transport *transport)
 			return;
 		watch = event.data.ptr;
 		watch->ready(watch);
-		if (transport->ports_pending)
+		if (transport->ailing)
 			verbs_devices_close_failed(transport);
 	}
 }
@@ -183,6 +191,8 @@ static int next_event(struct acm_transport *base, struct acm_event *event)
 	if (!transport->started)
 		return 0;
 	transport->pulling = true;
+	if (transport->ailing)
+		verbs_devices_close_failed(transport);
 	found = pull(transport, event);
 	if (!found) {
 		process(transport);
@@ -225,26 +235,37 @@ static int start(struct acm_transport *base)
 	return 0;
 }
 
+static int open_on(struct verbs_port *port, struct verbs_queue_pair_options *options,
+		   struct verbs_queue_pair **queue_pair)
+{
+	int index = verbs_port_pkey_index(port, options->pkey);
+	int error = index;
+
+	if (index >= 0) {
+		options->port = port->number;
+		options->pkey_index = (uint16_t)index;
+		error = verbs_queue_pair_open(port->device, options, queue_pair);
+	}
+	if (error != -ENOENT) /* which is a table that changes, and is told of */
+		verbs_trouble_opening(port, options->pkey, error);
+	return error;
+}
+
 static int open_endpoint(struct acm_transport *base, uint32_t endpoint, uint32_t port,
 			 uint16_t pkey, uint32_t qkey, uint32_t recv_depth)
 {
 	struct verbs_transport *transport = enter(base);
 	struct verbs_port *found = verbs_port_find(transport, port);
 	struct verbs_queue_pair_options options = {
-		.endpoint = endpoint, .qkey = qkey, .recv_depth = recv_depth};
+		.endpoint = endpoint, .pkey = pkey, .qkey = qkey, .recv_depth = recv_depth};
 	struct verbs_event event = {.event.type = ACM_EVENT_ENDPOINT_OPENED};
-	int index, error;
+	int error;
 
 	if (verbs_queue_pair_find(transport, endpoint))
 		return -EEXIST;
-	if (!found)
+	if (!found || found->device->failed)
 		return -ENODEV;
-	index = verbs_port_pkey_index(found, pkey);
-	if (index < 0)
-		return index;
-	options.port = found->number;
-	options.pkey_index = (uint16_t)index;
-	error = verbs_queue_pair_open(found->device, &options, &event.queue_pair);
+	error = open_on(found, &options, &event.queue_pair);
 	if (error)
 		return error;
 	event.event.opened.endpoint = endpoint;
@@ -288,6 +309,7 @@ static int sa_send(struct acm_transport *base, uint32_t port, uint16_t pkey_inde
 	}
 	place.lid = found->facts.sm_lid;
 	place.sl = found->facts.sm_sl;
+	place.subnet_timeout = found->facts.subnet_timeout;
 	return verbs_sa_send(&found->sa, &place, pkey_index, mad, cookie);
 }
 

@@ -21,6 +21,14 @@ struct verbs_options {
 	 */
 	void (*notice)(void *context, const char *text);
 	void *context;
+	/*
+	 * How long the user waits for an answer of the SA at most: so many tries, each of this time
+	 * and the port's subnet time-out. The kernel forgets a request then, and its answer is
+	 * lost; what it has not forgotten counts against the few that it lets out at the same time.
+	 * 0: a minute in all.
+	 */
+	uint32_t sa_timeout_ms;
+	uint32_t sa_tries;
 };
 
 /* Opens no device yet: start() does. 0 or negative errno. */

@@ -55,6 +55,19 @@ static struct fake_queue_pair *pair_of_cq(struct ibv_cq *cq)
 	return (struct fake_queue_pair *)((char *)cq - offsetof(struct fake_queue_pair, cq));
 }
 
+/* Whether the call that begins is to fail. */
+static bool fails(const char *call)
+{
+	uint32_t number = ++fake.calls;
+
+	if (!fake.fail_first || number < fake.fail_first ||
+	    number >= fake.fail_first + fake.fail_count)
+		return false;
+	fake.failed = call;
+	errno = EIO;
+	return true;
+}
+
 /* ---- what tests do ---- */
 
 void fake_reset(void)
@@ -72,6 +85,7 @@ void fake_reset(void)
 
 struct fake_device *fake_add_device(const char *name)
 {
+	static int last_index;
 	struct fake_device *device = fake.devices;
 
 	while (device->present)
@@ -81,6 +95,11 @@ struct fake_device *fake_add_device(const char *name)
 	strcpy(device->device.name, name);
 	device->device.node_type = IBV_NODE_CA;
 	device->device.transport_type = IBV_TRANSPORT_IB;
+	device->index = ++last_index;
+	device->most_requests = FAKE_DEPTH;
+	device->most_completions = 4 * FAKE_DEPTH;
+	device->most_handles = UINT32_MAX;
+	device->most_groups = UINT32_MAX;
 	device->guid = 0x1000 + (uint64_t)(device - fake.devices);
 	device->port_count = 1;
 	for (int i = 0; i < FAKE_PORTS; i++)
@@ -92,6 +111,7 @@ struct fake_device *fake_add_device(const char *name)
 			.sm_sl = 3,
 			.width = 2,
 			.speed = 32,
+			.prefix = 0xfe80000000000000,
 			.guid = 0x2000 + (uint64_t)(device - fake.devices) * 16 + (uint64_t)i,
 			.pkeys = {0xffff, 0x8123},
 			.umad_fd = -1,
@@ -113,6 +133,12 @@ void fake_remove_device(struct fake_device *device)
 	for (int i = 0; i < FAKE_PORTS; i++)
 		fake_break_umad(&device->ports[i]);
 	device->gone = true;
+}
+
+void fake_replace_device(struct fake_device *device)
+{
+	device->index += 100;
+	device->gone = device->open;
 }
 
 void fake_async(struct fake_device *device, enum ibv_event_type type, int port)
@@ -255,6 +281,8 @@ struct ibv_device **ibv_get_device_list(int *count)
 {
 	struct ibv_device **list;
 
+	if (fails("ibv_get_device_list"))
+		return NULL;
 	if (fake.list_errno) {
 		errno = fake.list_errno;
 		return NULL;
@@ -283,11 +311,18 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
 	return htobe64(((struct fake_device *)device)->guid);
 }
 
+int ibv_get_device_index(struct ibv_device *device)
+{
+	return ((struct fake_device *)device)->index;
+}
+
 static int poll_cq(struct ibv_cq *cq, int most, struct ibv_wc *completions)
 {
 	struct fake_queue_pair *pair = pair_of_cq(cq);
 	uint32_t count = (uint32_t)most;
 
+	if (fails("ibv_poll_cq"))
+		return -1;
 	if (count > pair->completion_count)
 		count = pair->completion_count;
 	memcpy(completions, pair->completions, count * sizeof(*completions));
@@ -300,8 +335,24 @@ static int poll_cq(struct ibv_cq *cq, int most, struct ibv_wc *completions)
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
 	(void)solicited;
+	if (fails("ibv_req_notify_cq"))
+		return EIO;
 	pair_of_cq(cq)->armed = true;
 	return 0;
+}
+
+/* Also one that could not be destroyed may still write to what it was given. */
+static bool has_another(const struct fake_queue_pair *pair, const uint8_t *bytes)
+{
+	for (int i = 0; i < FAKE_QUEUE_PAIRS; i++) {
+		const struct fake_queue_pair *at = &fake.queue_pairs[i];
+
+		for (uint32_t j = 0; at != pair && at->used && j < at->posted_count; j++) {
+			if (at->posted[j].bytes == bytes)
+				return true;
+		}
+	}
+	return false;
 }
 
 static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_recv_wr **bad)
@@ -309,8 +360,11 @@ static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *request, struct ibv_
 	struct fake_queue_pair *pair = pair_of(qp);
 
 	(void)bad;
-	if (qp->state == IBV_QPS_RESET || pair->posted_count == FAKE_DEPTH)
+	if (fails("ibv_post_recv"))
+		return EIO;
+	if (qp->state == IBV_QPS_RESET || (int)pair->posted_count == pair->depth)
 		return ENOMEM;
+	fake.buffers_shared += has_another(pair, (uint8_t *)(uintptr_t)request->sg_list[0].addr);
 	pair->posted[pair->posted_count++] =
 		(struct fake_posted){.id = request->wr_id,
 				     .bytes = (uint8_t *)(uintptr_t)request->sg_list[0].addr,
@@ -325,6 +379,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
 	struct fake_sent *sent;
 
 	(void)bad;
+	if (fails("ibv_post_send"))
+		return EIO;
 	if (pair->post_send_result)
 		return pair->post_send_result;
 	assert(qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQE);
@@ -352,6 +408,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *listed)
 {
 	struct fake_device *device = (struct fake_device *)listed;
 
+	if (fails("ibv_open_device"))
+		return NULL;
 	if (device->open_errno) {
 		errno = device->open_errno;
 		return NULL;
@@ -359,6 +417,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *listed)
 	assert(!device->open);
 	device->open = true;
 	device->gone = false;
+	device->ended = false;
 	device->async_count = 0;
 	device->context = (struct ibv_context){
 		.device = listed,
@@ -371,8 +430,13 @@ struct ibv_context *ibv_open_device(struct ibv_device *listed)
 	return &device->context;
 }
 
+/* The kernel takes back whatever could not be destroyed. */
 int ibv_close_device(struct ibv_context *context)
 {
+	for (int i = 0; i < FAKE_QUEUE_PAIRS; i++) {
+		if (fake.queue_pairs[i].cq.context == context)
+			memset(&fake.queue_pairs[i], 0, sizeof(fake.queue_pairs[i]));
+	}
 	close(context->async_fd);
 	device_of(context)->open = false;
 	return 0;
@@ -380,10 +444,14 @@ int ibv_close_device(struct ibv_context *context)
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
+	const struct fake_device *device = device_of(context);
+
+	if (fails("ibv_query_device"))
+		return EIO;
 	memset(attr, 0, sizeof(*attr));
-	attr->phys_port_cnt = (uint8_t)device_of(context)->port_count;
-	attr->max_qp_wr = FAKE_DEPTH;
-	attr->max_cqe = 4 * FAKE_DEPTH;
+	attr->phys_port_cnt = (uint8_t)device->port_count;
+	attr->max_qp_wr = device->most_requests;
+	attr->max_cqe = device->most_completions;
 	return 0;
 }
 
@@ -393,31 +461,41 @@ int ibv_query_port(struct ibv_context *context, uint8_t number,
 	const struct fake_port *port = &device_of(context)->ports[number - 1];
 	struct ibv_port_attr *attr = (struct ibv_port_attr *)compatible;
 
-	if (device_of(context)->gone)
+	if (device_of(context)->gone || fails("ibv_query_port"))
 		return EIO;
 	attr->state = port->state;
 	attr->active_mtu = IBV_MTU_4096;
 	attr->gid_tbl_len = 2;
 	attr->pkey_tbl_len = FAKE_PKEYS;
 	attr->lid = port->lid;
+	attr->lmc = port->lmc;
 	attr->sm_lid = port->sm_lid;
 	attr->sm_sl = port->sm_sl;
 	attr->subnet_timeout = 18;
 	attr->active_width = port->width;
-	attr->active_speed = port->speed;
+	attr->active_speed = (uint8_t)(port->speed < 128 ? port->speed : 128);
+#ifdef VERBS_ACTIVE_SPEED_EX
+	attr->active_speed_ex = port->speed;
+#endif
 	attr->link_layer = port->link_layer;
 	return 0;
 }
 
 int ibv_query_gid(struct ibv_context *context, uint8_t number, int index, union ibv_gid *gid)
 {
-	gid->global.subnet_prefix = htobe64(0xfe80000000000000);
-	gid->global.interface_id = index ? 0 : htobe64(device_of(context)->ports[number - 1].guid);
+	const struct fake_port *port = &device_of(context)->ports[number - 1];
+
+	if (fails("ibv_query_gid") || port->unreadable)
+		return -1;
+	gid->global.subnet_prefix = htobe64(port->prefix);
+	gid->global.interface_id = index ? 0 : htobe64(port->guid);
 	return 0;
 }
 
 int ibv_query_pkey(struct ibv_context *context, uint8_t number, int index, __be16 *pkey)
 {
+	if (fails("ibv_query_pkey") || device_of(context)->ports[number - 1].unreadable)
+		return -1;
 	*pkey = htobe16(device_of(context)->ports[number - 1].pkeys[index]);
 	return 0;
 }
@@ -428,6 +506,10 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 {
 	struct fake_device *device = device_of(context);
 
+	if (fails("ibv_get_async_event"))
+		return -1;
+	if (device->ended)
+		return -1; /* nothing was read: that is no error of the system's */
 	if (!device->async_count) {
 		errno = device->gone ? EIO : EAGAIN;
 		return -1;
@@ -449,6 +531,8 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct ibv_comp_channel *channel = &device_of(context)->channel;
 
+	if (fails("ibv_create_comp_channel"))
+		return NULL;
 	channel->context = context;
 	channel->fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 	return channel;
@@ -462,6 +546,8 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context)
 {
+	if (fails("ibv_get_cq_event"))
+		return -1;
 	for (int i = 0; i < FAKE_QUEUE_PAIRS; i++) {
 		struct fake_queue_pair *pair = &fake.queue_pairs[i];
 
@@ -488,8 +574,11 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int count)
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
-	struct ibv_pd *pd = calloc(1, sizeof(*pd));
+	struct ibv_pd *pd;
 
+	if (fails("ibv_alloc_pd"))
+		return NULL;
+	pd = calloc(1, sizeof(*pd));
 	pd->context = context;
 	return pd;
 }
@@ -502,9 +591,16 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
 {
-	struct ibv_mr *region = calloc(1, sizeof(*region));
+	struct ibv_mr *region;
 
 	(void)access;
+	if (fails("ibv_reg_mr"))
+		return NULL;
+	if (fake.region_errno) {
+		errno = fake.region_errno;
+		return NULL;
+	}
+	region = calloc(1, sizeof(*region));
 	region->pd = pd;
 	region->addr = address;
 	region->length = length;
@@ -528,8 +624,15 @@ int ibv_dereg_mr(struct ibv_mr *region)
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-	struct fake_handle *handle = calloc(1, sizeof(*handle));
+	struct fake_handle *handle;
 
+	if (fails("ibv_create_ah"))
+		return NULL;
+	if (fake.handle_count >= device_of(pd->context)->most_handles) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	handle = calloc(1, sizeof(*handle));
 	handle->ah.pd = pd;
 	handle->attr = *attr;
 	fake.handle_count++;
@@ -551,6 +654,9 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int length, void *cq_c
 	struct fake_queue_pair *pair = fake.queue_pairs;
 
 	(void)vector;
+	if (fails("ibv_create_cq"))
+		return NULL;
+	assert(length <= device_of(context)->most_completions);
 	while (pair->cq.context)
 		pair++;
 	memset(pair, 0, sizeof(*pair));
@@ -561,7 +667,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int length, void *cq_c
 
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
-	if (pair_of_cq(cq)->used)
+	if (fails("ibv_destroy_cq") || pair_of_cq(cq)->used)
 		return EBUSY;
 	/* The kernel drops the event of a completion queue that goes. */
 	if (pair_of_cq(cq)->event_pending)
@@ -575,7 +681,16 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	static uint32_t last = 0x100;
 	struct fake_queue_pair *pair = pair_of_cq(attr->recv_cq);
 
+	if (fails("ibv_create_qp"))
+		return NULL;
 	assert(attr->qp_type == IBV_QPT_UD && attr->send_cq == attr->recv_cq);
+	if ((int)attr->cap.max_recv_wr > device_of(pd->context)->most_requests ||
+	    (int)attr->cap.max_send_wr > device_of(pd->context)->most_requests) {
+		errno = EINVAL;
+		return NULL;
+	}
+	pair->depth = (int)attr->cap.max_recv_wr;
+	pair->send_depth = (int)attr->cap.max_send_wr;
 	assert(attr->cap.max_recv_wr + attr->cap.max_send_wr <= (uint32_t)attr->recv_cq->cqe);
 	pair->used = true;
 	pair->pair = (struct ibv_qp){.context = pd->context,
@@ -591,8 +706,10 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct fake_queue_pair *pair = pair_of(qp);
 
-	if (device_of(qp->context)->gone)
+	if (device_of(qp->context)->gone || fails("ibv_modify_qp"))
 		return EIO;
+	if (fake.modify_error)
+		return fake.modify_error;
 	if (mask & IBV_QP_PKEY_INDEX)
 		pair->pkey_index = attr->pkey_index;
 	if (mask & IBV_QP_PORT)
@@ -612,7 +729,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 {
 	(void)mask;
 	(void)init;
-	if (device_of(qp->context)->gone)
+	if (device_of(qp->context)->gone || fails("ibv_query_qp"))
 		return EIO;
 	attr->qp_state = qp->state;
 	return 0;
@@ -622,7 +739,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct fake_queue_pair *pair = pair_of(qp);
 
-	if (pair->group_count && !device_of(qp->context)->gone)
+	if (fails("ibv_destroy_qp") || (pair->group_count && !device_of(qp->context)->gone))
 		return EBUSY;
 	for (uint32_t i = 0; i < pair->held_count; i++)
 		held_handles[pair - fake.queue_pairs][i]->sending--;
@@ -630,21 +747,43 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	return 0;
 }
 
+static uint32_t find_group(const struct fake_queue_pair *pair, const union ibv_gid *gid,
+			   uint16_t lid)
+{
+	uint32_t number = 0;
+
+	while (number < pair->group_count &&
+	       (pair->groups[number].lid != lid ||
+		memcmp(&pair->groups[number].gid, gid, sizeof(*gid)) != 0))
+		number++;
+	return number;
+}
+
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
-	(void)gid;
-	(void)lid;
-	pair_of(qp)->group_count++;
+	struct fake_queue_pair *pair = pair_of(qp);
+
+	if (fails("ibv_attach_mcast"))
+		return EIO;
+	if (find_group(pair, gid, lid) < pair->group_count)
+		return 0; /* attached twice is attached once */
+	if (pair->group_count == device_of(qp->context)->most_groups)
+		return ENOMEM;
+	assert(pair->group_count < FAKE_GROUPS);
+	pair->groups[pair->group_count++] = (struct fake_group){.gid = *gid, .lid = lid};
 	return 0;
 }
 
 int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
-	(void)gid;
-	(void)lid;
-	if (!pair_of(qp)->group_count)
+	struct fake_queue_pair *pair = pair_of(qp);
+	uint32_t number = find_group(pair, gid, lid);
+
+	if (fails("ibv_detach_mcast"))
+		return EIO;
+	if (number == pair->group_count)
 		return EINVAL;
-	pair_of(qp)->group_count--;
+	pair->groups[number] = pair->groups[--pair->group_count];
 	return 0;
 }
 
@@ -683,6 +822,8 @@ static struct fake_port *port_of(int fd)
 
 int umad_open_port(const char *name, int number)
 {
+	if (fails("umad_open_port"))
+		return -EIO;
 	for (int i = 0; i < FAKE_DEVICES; i++) {
 		struct fake_port *port = &fake.devices[i].ports[number - 1];
 
@@ -692,6 +833,7 @@ int umad_open_port(const char *name, int number)
 			errno = port->umad_errno;
 			return port->umad_error;
 		}
+		fake.agents_lost += port->umad_fd >= 0;
 		port->umad_fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
 		return port->umad_fd;
 	}
@@ -714,6 +856,8 @@ int umad_register(int fd, int class, int version, uint8_t rmpp_version,
 		  long mask[16 / sizeof(long)])
 {
 	(void)fd;
+	if (fails("umad_register"))
+		return -EPERM;
 	assert(class == 3 && version == 2 && rmpp_version == 1 && !mask);
 	return 7;
 }
@@ -746,6 +890,8 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 	const struct ib_user_mad *mad = umad;
 	struct fake_request *request = &fake.requests[fake.request_count];
 
+	if (fails("umad_send"))
+		return -EIO;
 	errno = 0;
 	if (fake.request_errno) {
 		errno = fake.request_errno;
@@ -761,6 +907,7 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 		.qpn = be32toh(mad->addr.qpn),
 		.qkey = be32toh(mad->addr.qkey),
 		.pkey_index = mad->addr.pkey_index,
+		.timeout_ms = timeout_ms,
 	};
 	memcpy(request->mad, mad->data, sizeof(request->mad));
 	return 0;
@@ -774,6 +921,8 @@ int umad_recv(int fd, void *umad, int *length, int timeout_ms)
 	int room = *length;
 
 	assert(timeout_ms == 0);
+	if (fails("umad_recv"))
+		return -EIO;
 	if (port->umad_broken || !port->answer_count) {
 		errno = port->umad_broken ? port->umad_broken : EAGAIN;
 		return -errno;

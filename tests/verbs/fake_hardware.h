@@ -16,6 +16,7 @@
 #define FAKE_PKEYS       4
 #define FAKE_QUEUE_PAIRS 8
 #define FAKE_DEPTH       128
+#define FAKE_GROUPS      8
 #define FAKE_SENT        1024
 #define FAKE_REQUESTS    256
 #define FAKE_ANSWERS     128
@@ -27,9 +28,12 @@ struct fake_port {
 	uint16_t sm_lid;
 	uint8_t sm_sl;
 	uint8_t width;
-	uint8_t speed;
+	uint16_t speed; /* from XDR, 256, on the kernel gives NDR's to who knows no better */
+	uint64_t prefix;
 	uint64_t guid;
+	uint8_t lmc;
 	uint16_t pkeys[FAKE_PKEYS];
+	bool unreadable; /* its tables are */
 	/* libibumad's side */
 	int umad_error;  /* what opening returns, negative; 0: it opens */
 	int umad_errno;  /* and errno then */
@@ -48,8 +52,14 @@ struct fake_device {
 	struct ibv_context context;
 	bool present;
 	bool open;
-	bool gone; /* its descriptors give EIO */
+	bool gone;  /* its descriptors give EIO */
+	bool ended; /* and before that, the end of the file */
+	int index;
 	int open_errno;
+	int most_requests; /* what it says of itself */
+	int most_completions;
+	uint32_t most_handles; /* there is no room for more */
+	uint32_t most_groups;
 	uint64_t guid;
 	int port_count;
 	struct fake_port ports[FAKE_PORTS];
@@ -75,6 +85,8 @@ struct fake_queue_pair {
 	} posted[FAKE_DEPTH];
 	uint32_t completion_count;
 	struct ibv_wc completions[2 * FAKE_DEPTH];
+	int depth; /* of receives */
+	int send_depth;
 	bool without_grh; /* what is delivered has none */
 	bool hold_sends;  /* sends stay under way */
 	int post_send_result;
@@ -82,6 +94,10 @@ struct fake_queue_pair {
 	uint32_t held_count;
 	uint64_t held[FAKE_DEPTH];
 	uint32_t group_count;
+	struct fake_group {
+		union ibv_gid gid;
+		uint16_t lid;
+	} groups[FAKE_GROUPS];
 };
 
 /* A request that went to an SA. */
@@ -92,6 +108,7 @@ struct fake_request {
 	uint32_t qpn;
 	uint32_t qkey;
 	int pkey_index;
+	int timeout_ms;
 	uint8_t mad[256];
 };
 
@@ -112,9 +129,22 @@ struct fake_hardware {
 	uint32_t request_count;
 	struct fake_request requests[FAKE_REQUESTS];
 	int request_errno; /* that sending gives; 0: it works */
+	/* What opening a queue pair meets; 0: it works. */
+	int region_errno;
+	int modify_error;
+	/*
+	 * Every call that may fail is counted. The one with this number, and so many after it,
+	 * fail; 0: none does.
+	 */
+	uint32_t calls;
+	uint32_t fail_first;
+	uint32_t fail_count;
+	const char *failed; /* the name of the last that did */
 	/* What the rules of the libraries forbid; must stay 0. */
 	uint32_t events_unacknowledged;
 	uint32_t handles_missed; /* destroyed while a send needed it */
+	uint32_t buffers_shared; /* posted while another queue pair had it */
+	uint32_t agents_lost;    /* opened anew before they were closed */
 };
 
 extern struct fake_hardware fake;
@@ -128,6 +158,8 @@ void fake_remove_device(struct fake_device *device);
 /* Receiving from its umad file fails. */
 void fake_break_umad(struct fake_port *port);
 void fake_async(struct fake_device *device, enum ibv_event_type type, int port);
+/* As the kernel registers it anew, with all as it was, under the same name. */
+void fake_replace_device(struct fake_device *device);
 
 /* The queue pair opened last, or of this number. */
 struct fake_queue_pair *fake_queue_pair(uint32_t number);

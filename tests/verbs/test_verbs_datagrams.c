@@ -157,8 +157,98 @@ static void one_that_breaks_again_and_again_is_left_alone(void **state)
 		world_expect_nothing(&world);
 	}
 	assert_int_equal(pair->pair.state, IBV_QPS_ERR);
-	assert_int_equal(world_said(&world, "was brought back"), 8);
-	assert_int_equal(world_said(&world, "left alone"), 1);
+	assert_int_equal(world_said(&world, "was brought back"), 1);
+	assert_int_equal(world_said(&world, "left alone for a while"), 1);
+	/* Nothing waits for it for ever, and others wait not behind it. */
+	assert_int_equal(send_to(9, 1), -ENETDOWN);
+	/* The next look tries it again, and says nothing new. */
+	verbs_transport_rescan(world.transport);
+	assert_int_equal(pair->pair.state, IBV_QPS_RTS);
+	assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	assert_int_equal(send_to(9, 1), 0);
+	for (int i = 0; i < 20; i++) {
+		fake_break(pair, IBV_QPS_ERR);
+		world_expect_nothing(&world);
+	}
+	assert_int_equal(world.notice_count, 3);
+	/* When it has been well for a time it is told again. */
+	for (int i = 0; i < 3; i++)
+		verbs_transport_rescan(world.transport);
+	fake_break(pair, IBV_QPS_ERR);
+	world_expect_nothing(&world);
+	assert_int_equal(world_said(&world, "was brought back"), 2);
+	world_close(&world);
+}
+
+static void one_that_cannot_be_brought_back_is_tried_again(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	fake.modify_error = EIO;
+	fake_break(pair, IBV_QPS_ERR);
+	world_expect_nothing(&world);
+	assert_int_equal(pair->pair.state, IBV_QPS_ERR);
+	assert_int_equal(world_said(&world, "could not be brought back"), 1);
+	for (int i = 0; i < 3; i++)
+		verbs_transport_rescan(world.transport);
+	assert_int_equal(world_said(&world, "could not be brought back"), 1);
+	fake.modify_error = 0;
+	verbs_transport_rescan(world.transport);
+	assert_int_equal(pair->pair.state, IBV_QPS_RTS);
+	assert_true(fake_deliver(pair, "a", 1));
+	world_expect(&world, ACM_EVENT_DATAGRAM);
+	world_close(&world);
+}
+
+/* It would be deaf for ever: the device is opened anew. */
+static void a_completion_queue_that_fails_takes_the_device_with_it(void **state)
+{
+	(void)state;
+	struct fake_device *device = world_start(&world);
+
+	world_open_endpoint(&world, 1);
+	fake_async(device, IBV_EVENT_CQ_ERR, 0);
+	world_expect(&world, ACM_EVENT_PORT_REMOVED);
+	world_expect_nothing(&world);
+	assert_false(device->open);
+	verbs_transport_rescan(world.transport);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	world_open_endpoint(&world, 2);
+	world_close(&world);
+}
+
+/* However little of everything it has. */
+static void a_small_device_is_enough(void **state)
+{
+	(void)state;
+	struct fake_device *device;
+	struct fake_queue_pair *pair;
+
+	world_open(&world);
+	device = fake_add_device("mlx5_0");
+	device->most_requests = 8;
+	device->most_completions = 12;
+	device->most_handles = 3;
+	assert_int_equal(world.transport->ops->start(world.transport), 0);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	pair = world_open_endpoint(&world, 1);
+	assert_true(pair->depth + pair->send_depth <= 12);
+	assert_int_equal(pair->posted_count, pair->depth);
+	assert_in_range(pair->send_depth, 1, 8);
+	for (uint16_t dlid = 1; dlid <= 100; dlid++) {
+		assert_int_equal(send_to(dlid, 1), 0);
+		world_expect_nothing(&world);
+	}
+	assert_int_equal(fake.sent_count, 100);
+	pair->hold_sends = true;
+	for (int i = 0; i < pair->send_depth; i++)
+		assert_int_equal(send_to(9, 1), 0);
+	assert_int_equal(send_to(9, 1), -EAGAIN);
+	fake_complete_sends(pair);
+	world_expect(&world, ACM_EVENT_WRITABLE);
 	world_close(&world);
 }
 
@@ -378,10 +468,11 @@ static void groups(void **state)
 {
 	(void)state;
 	struct acm_gid mgid = {{0xff, 0x12}}, other = {{0xfe, 0x80}};
+	struct fake_device *device;
 	struct acm_transport *transport;
 	struct fake_queue_pair *pair;
 
-	world_start(&world);
+	device = world_start(&world);
 	transport = world.transport;
 	pair = world_open_endpoint(&world, 1);
 	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc001, 8), 0);
@@ -394,6 +485,11 @@ static void groups(void **state)
 	assert_int_equal(transport->ops->detach(transport, 1, &mgid, 0xc001), 0);
 	assert_int_equal(transport->ops->detach(transport, 1, &mgid, 0xc001), -ENOENT);
 	assert_int_equal(transport->ops->detach(transport, 2, &mgid, 0xc001), -ENOENT);
+	device->most_groups = 0;
+	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc001, 8), -ENOMEM);
+	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc002, 8), -ENOMEM);
+	assert_int_equal(world_said(&world, "table of groups is full"), 1);
+	device->most_groups = 2;
 	/* It is in them again when it was brought back, and out of them when it is closed. */
 	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc001, 8), 0);
 	assert_int_equal(transport->ops->attach(transport, 1, &mgid, 0xc002, 8), 0);
@@ -419,6 +515,9 @@ int main(void)
 		cmocka_unit_test(one_that_completes_with_an_error_is_posted_again),
 		cmocka_unit_test(a_broken_queue_pair_is_brought_back),
 		cmocka_unit_test(one_that_breaks_again_and_again_is_left_alone),
+		cmocka_unit_test(one_that_cannot_be_brought_back_is_tried_again),
+		cmocka_unit_test(a_completion_queue_that_fails_takes_the_device_with_it),
+		cmocka_unit_test(a_small_device_is_enough),
 		cmocka_unit_test(an_event_of_a_queue_pair_is_looked_into),
 		cmocka_unit_test(sends_as_asked),
 		cmocka_unit_test(address_handles_are_kept_and_bounded),

@@ -176,6 +176,49 @@ static void a_request_that_the_kernel_gives_up_fails(void **state)
 	world_close(&world);
 }
 
+/* No longer than the user waits: the kernel lets out only so many that it has not forgotten. */
+static void the_kernel_holds_a_request_as_long_as_it_is_waited_for(void **state)
+{
+	(void)state;
+	struct verbs_options options = {.sa_timeout_ms = 2000, .sa_tries = 3};
+	struct acm_transport *transport;
+
+	fake_reset();
+	fake_add_device("mlx5_0"); /* whose subnet time-out is 18: 1,073 ms */
+	assert_int_equal(verbs_transport_create(&options, &transport), 0);
+	world.transport = transport;
+	assert_int_equal(transport->ops->start(transport), 0);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	assert_int_equal(ask(1, 1), 0);
+	assert_in_range(fake.requests[0].timeout_ms, 3 * 3073, 3 * 3075);
+	world_close(&world);
+	world_start(&world);
+	assert_int_equal(ask(1, 1), 0);
+	assert_int_equal(fake.requests[0].timeout_ms, 60000);
+	world_close(&world);
+}
+
+static void an_answer_without_end_is_none(void **state)
+{
+	(void)state;
+	uint32_t length = 4u << 20;
+	uint8_t *mad = calloc(1, length);
+
+	assert_non_null(mad);
+	world_start(&world);
+	assert_int_equal(ask(1, 1), 0);
+	memcpy(mad, fake.requests[0].mad, 256);
+	fake_answer(&fake.requests[0], mad, length);
+	free(mad);
+	world_expect(&world, ACM_EVENT_SA_FAILED);
+	assert_int_equal(world.event.failed.cookie, 1);
+	world_expect_nothing(&world);
+	assert_int_equal(world_said(&world, "Message too long"), 1);
+	verbs_transport_rescan(world.transport);
+	assert_int_equal(ask(2, 2), 0);
+	world_close(&world);
+}
+
 static void the_window_is_bounded_and_goes_on(void **state)
 {
 	(void)state;
@@ -209,6 +252,8 @@ int main(void)
 		cmocka_unit_test(answers_come_in_any_order_and_once),
 		cmocka_unit_test(what_was_cancelled_is_forgotten),
 		cmocka_unit_test(a_request_that_the_kernel_gives_up_fails),
+		cmocka_unit_test(the_kernel_holds_a_request_as_long_as_it_is_waited_for),
+		cmocka_unit_test(an_answer_without_end_is_none),
 		cmocka_unit_test(the_window_is_bounded_and_goes_on),
 	};
 

@@ -32,8 +32,13 @@ void world_close(struct world *world)
 	assert_int_equal(fake.region_count, 0);
 	assert_int_equal(fake.events_unacknowledged, 0);
 	assert_int_equal(fake.handles_missed, 0);
-	for (int i = 0; i < FAKE_DEVICES; i++)
+	assert_int_equal(fake.buffers_shared, 0);
+	assert_int_equal(fake.agents_lost, 0);
+	for (int i = 0; i < FAKE_DEVICES; i++) {
 		assert_false(fake.devices[i].open);
+		for (int port = 0; fake.devices[i].present && port < FAKE_PORTS; port++)
+			assert_int_equal(fake.devices[i].ports[port].umad_fd, -1);
+	}
 	for (int i = 0; i < FAKE_QUEUE_PAIRS; i++)
 		assert_false(fake.queue_pairs[i].used);
 	fake_reset();
