@@ -21,7 +21,7 @@ static const char usage[] =
 	"       acmite fabric export --format yaml|ibsim|dot|json FILE\n"
 	"       acmite fabric import FILE\n"
 	"       acmite fabric serve --socket PATH [--control builtin|ibsim] FILE\n"
-	"       acmite fabric show --fabric PATH [--json] [nodes|groups|tables|drops]\n"
+	"       acmite fabric show --fabric PATH [--json] [nodes|groups|members|tables|drops]\n"
 	"       acmite fabric fault --fabric PATH FAULT\n"
 	"       acmite fabric exec --fabric PATH --node NAME [--] COMMAND [ARGUMENT...]\n"
 	"\n"

@@ -12,10 +12,10 @@
 #include "commands.h"
 #include "table.h"
 
-#define COLUMNS_MAX 8
+#define COLUMNS_MAX 12
 
 static const char show_usage[] =
-	"Usage: acmite fabric show --fabric PATH [--json] [nodes|groups|tables|drops]\n"
+	"Usage: acmite fabric show --fabric PATH [--json] [nodes|groups|members|tables|drops]\n"
 	"\n"
 	"Tells what a served fabric looks like now.\n"
 	"\n"
@@ -23,6 +23,8 @@ static const char show_usage[] =
 	"        who is attached\n"
 	"groups  the queue pairs that are attached to multicast groups, and whether the group's\n"
 	"        tree leads to their port\n"
+	"members the ports that the SA has as members of groups, as what, and those where a queue\n"
+	"        pair is attached and the port is none\n"
 	"tables  the switches' forwarding tables, unicast and multicast\n"
 	"drops   datagrams sent, delivered, and lost by cause\n"
 	"\n"
@@ -190,6 +192,23 @@ static const struct view {
 	  {"IN TREE", false}},
 	 {"mlid", "mgid", "node", "port", "qpn", "in_tree"},
 	 6},
+	{"members",
+	 SIM_ATTACH_MEMBERS,
+	 {{"MGID", false},
+	  {"MLID", false},
+	  {"NODE", false},
+	  {"PORT", true},
+	  {"JOIN STATE", false},
+	  {"P_KEY", false},
+	  {"Q_KEY", false},
+	  {"MTU", true},
+	  {"RATE", true},
+	  {"SL", true},
+	  {"QPS", true},
+	  {"IN TREE", false}},
+	 {"mgid", "mlid", "node", "port", "join_state", "pkey", "qkey", "mtu", "rate", "sl",
+	  "queue_pairs", "in_tree"},
+	 12},
 	{"tables",
 	 SIM_ATTACH_TABLES,
 	 {{"SWITCH", false}, {"LID", true}, {"PORTS", false}, {"TO", false}},
@@ -220,9 +239,11 @@ static void split(const struct sim_attach_row *row, const char *texts[COLUMNS_MA
 
 static json_t *value_of(const struct table_column *column, const char *text)
 {
-	if (column->right && *text && !text[strspn(text, "0123456789")])
-		return json_integer(strtoll(text, NULL, 10));
-	return json_text(text);
+	size_t whole = strspn(text, "0123456789");
+
+	if (!column->right || !whole || text[whole + strspn(text + whole, ".0123456789")])
+		return json_text(text);
+	return text[whole] ? json_real(strtod(text, NULL)) : json_integer(strtoll(text, NULL, 10));
 }
 
 static bool take_row(void *context, const struct sim_attach_row *row)
@@ -292,7 +313,8 @@ int acmite_fabric_show(int argc, char **argv)
 	for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); i++)
 		if (!strcmp(name, views[i].name) && !(arguments.words[0] && arguments.words[1]))
 			return show(&arguments, &views[i]);
-	return usage_error(arguments.command, "nodes, groups, tables or drops is expected");
+	return usage_error(arguments.command,
+			   "nodes, groups, members, tables or drops is expected");
 }
 
 /* ---- fault ---- */

@@ -222,9 +222,10 @@ struct sim_attach_fault {
 
 enum sim_attach_table {
 	SIM_ATTACH_NODES = 1, /* hosts and switches, LIDs, attachments */
-	SIM_ATTACH_GROUPS,    /* multicast groups and members */
+	SIM_ATTACH_GROUPS,    /* queue pairs that are attached to multicast groups */
 	SIM_ATTACH_TABLES,    /* forwarding tables */
 	SIM_ATTACH_DROPS,     /* packets lost, by cause */
+	SIM_ATTACH_MEMBERS,   /* ports that are members of groups, for the SA, and attached */
 };
 
 struct sim_attach_show {

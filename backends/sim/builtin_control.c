@@ -43,6 +43,9 @@ struct builtin_control {
 	struct builtin_event *events;
 	uint8_t *told_mad; /* of the event told last */
 	bool failed;       /* there was no memory for an event */
+
+	uint32_t membership_room;
+	struct sim_group_membership *memberships; /* those told last */
 };
 
 static struct builtin_control *builtin_of(struct sim_control *control)
@@ -321,6 +324,50 @@ static const struct sim_tables *tables(struct sim_control *base)
 	return sim_subnet_tables(builtin_of(base)->subnet);
 }
 
+static uint32_t count_members(const struct sim_subnet *subnet)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < sim_subnet_group_count(subnet); i++)
+		count += sim_subnet_group(subnet, i)->member_count;
+	return count;
+}
+
+static uint32_t list_members(const struct sim_subnet *subnet, const struct sim_group *group,
+			     struct sim_group_membership *list)
+{
+	for (uint32_t i = 0; i < group->member_count; i++) {
+		list[i] = (struct sim_group_membership){
+			.port = sim_subnet_port_ref(subnet, group->members[i].port),
+			.record = group->record};
+		list[i].record.join_state = group->members[i].join_state;
+	}
+	return group->member_count;
+}
+
+/* Nobody is asked: it has them, also while its SA is silent. */
+static int memberships(struct sim_control *base, const struct sim_membership_query *query,
+		       struct sim_group_memberships *all)
+{
+	struct builtin_control *control = builtin_of(base);
+	uint32_t count = count_members(control->subnet);
+	struct sim_group_membership *larger;
+
+	(void)query;
+	if (count > control->membership_room) {
+		larger = reallocarray(control->memberships, count, sizeof(*larger));
+		if (!larger)
+			return -ENOMEM;
+		control->memberships = larger;
+		control->membership_room = count;
+	}
+	*all = (struct sim_group_memberships){.all = control->memberships};
+	for (uint32_t i = 0; i < sim_subnet_group_count(control->subnet); i++)
+		all->count += list_members(control->subnet, sim_subnet_group(control->subnet, i),
+					   control->memberships + all->count);
+	return 0;
+}
+
 /* Its tables are always what they are said to be. */
 static void refresh(struct sim_control *base)
 {
@@ -342,6 +389,7 @@ static void destroy(struct sim_control *base)
 	free(control->requests);
 	free(control->events);
 	free(control->told_mad);
+	free(control->memberships);
 	free(control->answer.data);
 	sim_subnet_destroy(control->subnet);
 	free(control);
@@ -353,6 +401,7 @@ static const struct sim_control_ops operations = {
 	.sa_send = sa_send,
 	.sa_cancel = sa_cancel,
 	.mad_send = mad_send,
+	.memberships = memberships,
 	.refresh = refresh,
 	.fd = no_fd,
 	.deadline = deadline,

@@ -9,6 +9,7 @@
 #define ACMITE_SIM_CONTROL_H
 
 #include <acmite/engine.h>
+#include <acmite/wire.h>
 #include "topology.h"
 
 /* A port of a host: node index in the topology, and number from 1. */
@@ -68,6 +69,32 @@ struct sim_control_event {
 	const char *text;
 };
 
+/* A port that may be in a group. */
+struct sim_group_port {
+	struct sim_port_ref port;
+	struct acm_gid mgid;
+};
+
+/* One that is, as the SA has it. */
+struct sim_group_membership {
+	struct sim_port_ref port;
+	bool unknown; /* the SA did not tell: of the record only the MGID counts */
+	struct acm_mcmember record;
+};
+
+struct sim_group_memberships {
+	uint32_t count;
+	const struct sim_group_membership *all;
+};
+
+/* What is asked for: memberships not older than `since` (of process()'s time). */
+struct sim_membership_query {
+	uint64_t since;
+	/* Those that are to be looked at too, where a control cannot list what its SA has. */
+	uint32_t count;
+	const struct sim_group_port *ports;
+};
+
 struct sim_control;
 
 struct sim_control_ops {
@@ -88,6 +115,14 @@ struct sim_control_ops {
 	 */
 	int (*mad_send)(struct sim_control *control, struct sim_port_ref port,
 			const struct sim_mad_route *route, const uint8_t *mad, uint64_t cookie);
+	/*
+	 * All memberships of groups, in no order, valid until the next call of any operation. 0;
+	 * -EAGAIN: they are being asked for, which takes some seconds at most, come again after
+	 * process(); -ENOMEM. A control that has to ask its SA knows of those whose joins it
+	 * carried, and of what the query names.
+	 */
+	int (*memberships)(struct sim_control *control, const struct sim_membership_query *query,
+			   struct sim_group_memberships *memberships);
 	/* The tables may have changed (a join was answered): look soon. */
 	void (*refresh)(struct sim_control *control);
 	/* Readable when process() has work: an epoll descriptor. */

@@ -181,17 +181,34 @@ static bool tell_next(struct sim_fabric_client *client)
 	return true;
 }
 
+static void end_show(struct sim_fabric_client *client, int status)
+{
+	struct sim_attach_status message = {.header.type = SIM_ATTACH_RESULT, .status = status};
+
+	if (status)
+		snprintf(message.text, sizeof(message.text), "the table cannot be made: %s",
+			 strerror(-status));
+	client->showing = false;
+	sim_show_end(&client->show);
+	sim_client_put(client, &message);
+}
+
 static bool show_next(struct sim_fabric_client *client)
 {
 	struct sim_attach_row row;
+	int result;
 
 	if (!client->showing)
 		return false;
-	client->showing = sim_show_next(client->host->fabric, &client->show, &row);
-	if (client->showing)
+	result = sim_show_next(client->host->fabric, &client->show, &row);
+	client->awaiting = result == -EAGAIN;
+	if (client->awaiting)
+		return false;
+	if (result == 1) {
 		sim_client_put(client, &row);
-	else
-		sim_client_put_status(client, SIM_ATTACH_RESULT, 0, 0);
+		return true;
+	}
+	end_show(client, result);
 	return true;
 }
 
@@ -222,7 +239,7 @@ bool sim_fabric_client_run(struct sim_fabric_client *client)
 			return false;
 		if (tell_next(client) || show_next(client))
 			continue;
-		if (client->holding || !read_next(client))
+		if (client->holding || client->awaiting || !read_next(client))
 			return false;
 	}
 	return !client->error;
@@ -230,7 +247,7 @@ bool sim_fabric_client_run(struct sim_fabric_client *client)
 
 bool sim_fabric_client_reads(const struct sim_fabric_client *client)
 {
-	return !client->output && !client->holding && !client->paused;
+	return !client->output && !client->holding && !client->awaiting && !client->paused;
 }
 
 bool sim_fabric_client_writes(const struct sim_fabric_client *client)
@@ -278,6 +295,7 @@ void sim_fabric_client_destroy(struct sim_fabric_client *client)
 		free(client->output);
 		client->output = next;
 	}
+	sim_show_end(&client->show);
 	free(client->held);
 	free(client->mads);
 	free(client);

@@ -71,6 +71,7 @@ struct sim_fabric_client {
 	uint32_t endpoint_count, buffers, groups;
 	struct sim_client_endpoint endpoints[SIM_CLIENT_ENDPOINTS];
 	bool showing;
+	bool awaiting; /* what is to be shown: it is being found out */
 	struct sim_show_cursor show;
 	/* The server's: */
 	bool ready;

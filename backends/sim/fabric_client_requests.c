@@ -272,7 +272,7 @@ static void handle_show(struct sim_fabric_client *client, const struct sim_attac
 {
 	struct sim_attach_status result = {.header.type = SIM_ATTACH_RESULT};
 
-	result.status = sim_show_begin(&client->show, show->table);
+	result.status = sim_show_begin(client->host->fabric, &client->show, show->table);
 	if (!result.status) {
 		client->showing = true;
 		return;

@@ -34,6 +34,7 @@ struct sim_fabric_server {
 	bool *stopped;  /* by node */
 	uint32_t count;
 	struct client_list clients; /* the longest connected first */
+	bool awaiting;              /* some clients, for the fabric to find something out */
 	/* Those with something to do. */
 	struct sim_fabric_client *ready, **ready_end;
 };
@@ -184,6 +185,7 @@ static void run_client(struct sim_fabric_server *server, struct sim_fabric_clien
 		return;
 	}
 	update_interest(server, client);
+	server->awaiting |= client->awaiting;
 	if (more)
 		make_ready(server, client);
 }
@@ -220,6 +222,17 @@ static void take_epoll_event(struct sim_fabric_server *server, const struct epol
 	    !client->error)
 		client->error = -EPIPE;
 	make_ready(server, client);
+}
+
+/* It may have found it out by now. */
+static void resume_awaiting(struct sim_fabric_server *server)
+{
+	struct sim_fabric_client *client = server->awaiting ? server->clients.first : NULL;
+
+	server->awaiting = false;
+	for (; client; client = client->next)
+		if (client->awaiting)
+			make_ready(server, client);
 }
 
 /* The longest connected comes first, so that the search ends with the first that has time left. */
@@ -290,6 +303,7 @@ int sim_fabric_server_process(struct sim_fabric_server *server, uint64_t now)
 
 	if (error)
 		return error;
+	resume_awaiting(server);
 	count = epoll_wait(server->epoll_fd, events, EVENTS, 0);
 	for (int i = 0; i < count; i++)
 		take_epoll_event(server, &events[i], now);

@@ -9,16 +9,24 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LFT_DROP 0xff
 
-int sim_show_begin(struct sim_show_cursor *cursor, uint32_t table)
+int sim_show_begin(const struct sim_fabric *fabric, struct sim_show_cursor *cursor, uint32_t table)
 {
-	if (table < SIM_ATTACH_NODES || table > SIM_ATTACH_DROPS)
+	if (table < SIM_ATTACH_NODES || table > SIM_ATTACH_MEMBERS)
 		return -EINVAL;
-	*cursor = (struct sim_show_cursor){.table = (enum sim_attach_table)table};
+	*cursor = (struct sim_show_cursor){.table = (enum sim_attach_table)table,
+					   .since = sim_fabric_core(fabric)->now};
 	return 0;
+}
+
+void sim_show_end(struct sim_show_cursor *cursor)
+{
+	free(cursor->members.all);
+	*cursor = (struct sim_show_cursor){0};
 }
 
 /* ---- rows ---- */
@@ -208,6 +216,85 @@ static bool next_attachment(const struct sim_fabric_core *core, struct sim_show_
 	return false;
 }
 
+/* ---- members ---- */
+
+static void add_join_state(struct sim_attach_row *row, const struct sim_group_entry *entry)
+{
+	static const char *const names[] = {"full", "non-member", "send-only", "send-only-full"};
+	char text[64] = "";
+	size_t length = 0;
+
+	for (unsigned int bit = 0; bit < sizeof(names) / sizeof(names[0]); bit++)
+		if (entry->record.join_state >> bit & 1)
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s",
+						   length ? "+" : "", names[bit]);
+	if (entry->standing == SIM_GROUP_UNTOLD)
+		add(row, "unknown");
+	else
+		add(row, "%s", length ? text : "none");
+}
+
+static void add_rate(struct sim_attach_row *row, uint8_t code)
+{
+	uint32_t tenths = acm_rate_tenths_gbps(code);
+
+	if (tenths % 10)
+		add(row, "%" PRIu32 ".%" PRIu32, tenths / 10, tenths % 10);
+	else
+		add(row, "%" PRIu32, tenths / 10);
+}
+
+/* Of the group: the SA's word only. */
+static void add_qualities(struct sim_attach_row *row, const struct sim_group_entry *entry)
+{
+	if (entry->standing != SIM_GROUP_JOINED) {
+		for (int column = 0; column < 5; column++)
+			add(row, "-");
+		return;
+	}
+	add(row, "0x%04x", entry->record.pkey);
+	add(row, "0x%08" PRIx32, entry->record.qkey);
+	add(row, "%" PRIu32, acm_mtu_bytes(entry->record.mtu));
+	add_rate(row, entry->record.rate);
+	add(row, "%u", entry->record.sl);
+}
+
+static void show_member(const struct sim_fabric_core *core, const struct sim_group_entry *entry,
+			struct sim_attach_row *row)
+{
+	const struct sim_node *shown = &core->topology->nodes[entry->port.node];
+	uint16_t mlid = entry->record.mlid;
+
+	add_gid(row, &entry->record.mgid);
+	if (mlid)
+		add(row, "0x%04x", mlid);
+	else
+		add(row, "-");
+	add(row, "%s", shown->name);
+	add(row, "%u", entry->port.port);
+	add_join_state(row, entry);
+	add_qualities(row, entry);
+	add(row, "%" PRIu32, entry->queue_pairs);
+	add(row, "%s", mlid ? tree_word(core, &shown->ports[entry->port.port], mlid) : "-");
+}
+
+static int next_member(const struct sim_fabric_core *core, struct sim_show_cursor *cursor,
+		       struct sim_attach_row *row)
+{
+	int error;
+
+	if (!cursor->collected) {
+		error = sim_group_members_collect(core, cursor->since, &cursor->members);
+		if (error)
+			return error;
+		cursor->collected = true;
+	}
+	if (cursor->place == cursor->members.count)
+		return 0;
+	show_member(core, &cursor->members.all[cursor->place++], row);
+	return 1;
+}
+
 /* ---- forwarding tables ---- */
 
 static void show_unicast(const struct sim_topology *topology, uint32_t node, uint32_t lid,
@@ -327,8 +414,8 @@ static bool next_drop(const struct sim_fabric_core *core, struct sim_show_cursor
 	return true;
 }
 
-bool sim_show_next(const struct sim_fabric *fabric, struct sim_show_cursor *cursor,
-		   struct sim_attach_row *row)
+int sim_show_next(const struct sim_fabric *fabric, struct sim_show_cursor *cursor,
+		  struct sim_attach_row *row)
 {
 	const struct sim_fabric_core *core = sim_fabric_core(fabric);
 
@@ -342,6 +429,8 @@ bool sim_show_next(const struct sim_fabric *fabric, struct sim_show_cursor *curs
 		return next_table_row(core, cursor, row);
 	case SIM_ATTACH_DROPS:
 		return next_drop(core, cursor, row);
+	case SIM_ATTACH_MEMBERS:
+		return next_member(core, cursor, row);
 	}
-	return false;
+	return 0;
 }

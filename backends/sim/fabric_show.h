@@ -8,17 +8,25 @@
 
 #include "attach_protocol.h"
 #include "fabric.h"
+#include "group_members.h"
 
 struct sim_show_cursor {
 	enum sim_attach_table table;
 	uint32_t node;  /* index in the topology, or of a cause */
 	uint32_t place; /* within the node: a port, a table entry, a queue pair */
+	uint64_t since; /* when it was asked for */
+	bool collected; /* `members` is there */
+	struct sim_group_entries members;
 };
 
-/* 0; -EINVAL: there is no such table. */
-int sim_show_begin(struct sim_show_cursor *cursor, uint32_t table);
-/* False: there are no more rows. */
-bool sim_show_next(const struct sim_fabric *fabric, struct sim_show_cursor *cursor,
-		   struct sim_attach_row *row);
+/* 0; -EINVAL: there is no such table. To be ended in any case, also a cursor that is all zero. */
+int sim_show_begin(const struct sim_fabric *fabric, struct sim_show_cursor *cursor, uint32_t table);
+/*
+ * 1 and a row; 0: there are no more; -EAGAIN: the rows are being found out, come again after the
+ * fabric's process(); -ENOMEM.
+ */
+int sim_show_next(const struct sim_fabric *fabric, struct sim_show_cursor *cursor,
+		  struct sim_attach_row *row);
+void sim_show_end(struct sim_show_cursor *cursor);
 
 #endif

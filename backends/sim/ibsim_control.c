@@ -86,6 +86,12 @@ static void take_changes(struct ibsim_subnet *subnet)
 
 /* ---- the SA ---- */
 
+void ibsim_note_answer(struct ibsim_subnet *subnet, const uint8_t *mad)
+{
+	ibsim_tables_note_answer(&subnet->tables, mad);
+	ibsim_members_note_answer(subnet, mad);
+}
+
 void ibsim_sa_answered(void *context, uint64_t cookie, int status, const uint8_t *mad)
 {
 	struct ibsim_subnet *subnet = context;
@@ -96,7 +102,7 @@ void ibsim_sa_answered(void *context, uint64_t cookie, int status, const uint8_t
 		event.type = SIM_CONTROL_SA_ANSWER;
 		event.mad = mad;
 		event.length = ibsim_mad_length(mad);
-		ibsim_tables_note_answer(&subnet->tables, mad);
+		ibsim_note_answer(subnet, mad);
 	}
 	ibsim_events_push(&subnet->events, &event);
 }
@@ -254,6 +260,7 @@ static int process(struct sim_control *control, uint64_t now)
 	ibsim_pass_process(&subnet->unicast_pass, now);
 	ibsim_pass_process(&subnet->multicast_pass, now);
 	ibsim_pool_process(subnet->pool, now);
+	ibsim_members_process(subnet, now);
 	take_changes(subnet);
 	ibsim_opensm_reregister(subnet);
 	if (ibsim_pool_was_refused(subnet->pool))
@@ -274,6 +281,7 @@ static uint64_t deadline(struct sim_control *control)
 	if (subnet->died)
 		return ACM_NEVER;
 	next = ibsim_pool_deadline(subnet->pool);
+	next = earlier(next, ibsim_members_deadline(&subnet->members));
 	next = earlier(next, ibsim_pass_deadline(&subnet->port_pass));
 	next = earlier(next, ibsim_pass_deadline(&subnet->unicast_pass));
 	return earlier(next, ibsim_pass_deadline(&subnet->multicast_pass));
@@ -323,6 +331,12 @@ static void sa_cancel(struct sim_control *control, uint64_t cookie)
 	ibsim_events_drop(&subnet->events, cookie);
 }
 
+static int memberships(struct sim_control *control, const struct sim_membership_query *query,
+		       struct sim_group_memberships *all)
+{
+	return ibsim_members_ask(subnet_of(control), query, all);
+}
+
 static void refresh(struct sim_control *control)
 {
 	ibsim_pass_hint(&subnet_of(control)->multicast_pass);
@@ -347,6 +361,7 @@ static void destroy(struct sim_control *control)
 	ibsim_child_kill(&subnet->ibsim);
 	ibsim_pool_destroy(subnet->pool);
 	ibsim_events_free(&subnet->events);
+	ibsim_members_free(&subnet->members);
 	ibsim_tables_free(&subnet->tables);
 	ibsim_nodes_free(subnet);
 	ibsim_partitions_free(&subnet->partitions);
@@ -365,6 +380,7 @@ const struct sim_control_ops ibsim_control_ops = {
 	.sa_send = sa_send,
 	.sa_cancel = sa_cancel,
 	.mad_send = ibsim_mad_send,
+	.memberships = memberships,
 	.refresh = refresh,
 	.fd = control_fd,
 	.deadline = deadline,

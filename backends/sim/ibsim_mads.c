@@ -37,6 +37,7 @@ static void mad_answered(void *context, uint64_t cookie, int status, const uint8
 		event.type = SIM_CONTROL_SA_ANSWER;
 		event.mad = mad;
 		event.length = ibsim_mad_length(mad);
+		ibsim_note_answer(subnet, mad);
 	}
 	ibsim_events_push(&subnet->events, &event);
 }

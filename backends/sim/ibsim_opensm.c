@@ -113,6 +113,7 @@ void ibsim_opensm_gone(struct ibsim_subnet *subnet)
 	/* What it had taken is lost with it; what comes from now on, ibsim refuses. */
 	ibsim_pool_fail(subnet->pool, ibsim_sa_answered, -EHOSTUNREACH);
 	ibsim_pool_fail(subnet->pool, ping_answered, -EHOSTUNREACH);
+	ibsim_members_lose(subnet);
 	/* The first packet that finds nobody makes ibsim free the slot. */
 	ibsim_ping_sa(subnet);
 }

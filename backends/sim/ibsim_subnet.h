@@ -5,6 +5,7 @@
 
 #include "control.h"
 #include "ibsim_events.h"
+#include "ibsim_members.h"
 #include "ibsim_partitions.h"
 #include "ibsim_pool.h"
 #include "ibsim_ports.h"
@@ -67,6 +68,7 @@ struct ibsim_subnet {
 	struct ibsim_tables tables;
 	struct ibsim_pass port_pass, unicast_pass, multicast_pass;
 	struct ibsim_events events;
+	struct ibsim_members members;
 };
 
 /* ---- ibsim_nodes.c: the netlist's nodes, and the directed routes to them ---- */
@@ -125,6 +127,8 @@ void ibsim_push_port(struct ibsim_subnet *subnet, enum sim_control_event_type ty
 int ibsim_send_to_sa(struct ibsim_subnet *subnet, uint32_t port, const uint8_t *mad,
 		     ibsim_answer *answer, uint64_t cookie);
 void ibsim_sa_answered(void *context, uint64_t cookie, int status, const uint8_t *mad);
+/* An SA may have answered so, whoever asked: what it tells of groups is noted. */
+void ibsim_note_answer(struct ibsim_subnet *subnet, const uint8_t *mad);
 /* One line for ibsim's console. 0, -EAGAIN or -EPIPE. */
 int ibsim_console(struct ibsim_subnet *subnet, const char *line);
 

@@ -475,6 +475,14 @@ static const struct sim_tables *tables(struct sim_control *base)
 	return inner->ops->tables(inner);
 }
 
+static int memberships(struct sim_control *base, const struct sim_membership_query *query,
+		       struct sim_group_memberships *all)
+{
+	struct sim_control *inner = faults_of(base)->inner;
+
+	return inner->ops->memberships(inner, query, all);
+}
+
 static void refresh(struct sim_control *base)
 {
 	struct sim_control *inner = faults_of(base)->inner;
@@ -509,6 +517,7 @@ static const struct sim_control_ops operations = {
 	.sa_send = sa_send,
 	.sa_cancel = sa_cancel,
 	.mad_send = mad_send,
+	.memberships = memberships,
 	.refresh = refresh,
 	.fd = inner_fd,
 	.deadline = deadline,

@@ -2,6 +2,7 @@
 #include "fake_control.h"
 
 #include <acmite/bytes.h>
+#include <acmite/sa.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +183,7 @@ static void add_member(struct fake_control *control, struct fake_group *group,
 {
 	if (find_member(group, port) != SIM_NONE)
 		return;
-	assert_true(group->member_count < 64);
+	assert_true(group->member_count < FAKE_MEMBERS_MAX);
 	group->members[group->member_count++] = port;
 	build_tree(control, group);
 }
@@ -202,7 +203,8 @@ uint16_t fake_control_join(struct fake_control *control, uint32_t node, uint8_t 
 			   const struct acm_gid *mgid)
 {
 	struct fake_group *group = find_group(control, mgid);
-	struct acm_mcmember record = {.mgid = *mgid, .mtu = 4, .rate = 3};
+	struct acm_mcmember record = {
+		.mgid = *mgid, .qkey = FAKE_QKEY, .mtu = 4, .pkey = ACM_PKEY_DEFAULT, .rate = 3};
 
 	if (!group)
 		group = make_group(control, &record);
@@ -380,6 +382,39 @@ static const struct sim_tables *tables(struct sim_control *base)
 	return &fake_of(base)->tables;
 }
 
+static struct sim_group_membership member_of(const struct fake_control *control,
+					     const struct fake_group *group, uint32_t member)
+{
+	struct sim_group_membership membership = {.port = group->members[member],
+						  .record = group->record};
+
+	if (!membership.record.join_state)
+		membership.record.join_state = ACM_SA_JOIN_FULL;
+	if (control->members_unknown) {
+		membership.unknown = true;
+		membership.record = (struct acm_mcmember){.mgid = group->record.mgid};
+	}
+	return membership;
+}
+
+static int memberships(struct sim_control *base, const struct sim_membership_query *query,
+		       struct sim_group_memberships *all)
+{
+	struct fake_control *control = fake_of(base);
+
+	control->members_asked = query->count;
+	if (control->members_pending)
+		return -EAGAIN;
+	*all = (struct sim_group_memberships){.all = control->memberships};
+	for (uint32_t i = 0; i < control->group_count; i++) {
+		const struct fake_group *group = &control->groups[i];
+
+		for (uint32_t member = 0; member < group->member_count; member++)
+			control->memberships[all->count++] = member_of(control, group, member);
+	}
+	return 0;
+}
+
 static void refresh(struct sim_control *base)
 {
 	fake_of(base)->refresh_count++;
@@ -444,6 +479,7 @@ static const struct sim_control_ops operations = {
 	.sa_send = sa_send,
 	.sa_cancel = sa_cancel,
 	.mad_send = mad_send,
+	.memberships = memberships,
 	.refresh = refresh,
 	.fd = no_fd,
 	.deadline = deadline,

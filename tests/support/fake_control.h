@@ -11,15 +11,17 @@
 #include <acmite/transport.h>
 #include <acmite/wire.h>
 
-#define FAKE_GROUPS_MAX 16
-#define FAKE_QUEUE_MAX  4096
+#define FAKE_GROUPS_MAX  16
+#define FAKE_MEMBERS_MAX 64     /* of a group */
+#define FAKE_QKEY        0x0b1b /* of groups that fake_control_join() makes */
+#define FAKE_QUEUE_MAX   4096
 /* LIDs of one port; its tables lead all of them to it, whatever its LMC. */
 #define FAKE_LIDS_EACH 8
 
 struct fake_group {
 	struct acm_mcmember record; /* what the first join asked for, and the MLID */
 	uint32_t member_count;
-	struct sim_port_ref members[64];
+	struct sim_port_ref members[FAKE_MEMBERS_MAX];
 };
 
 struct fake_event {
@@ -38,15 +40,19 @@ struct fake_control {
 	struct fake_group groups[FAKE_GROUPS_MAX];
 	struct fake_event *queue; /* of FAKE_QUEUE_MAX */
 	struct fake_event pulled;
+	struct sim_group_membership memberships[FAKE_GROUPS_MAX * FAKE_MEMBERS_MAX]; /* told */
 	uint32_t first, count;
 
 	/* For tests to set: */
 	uint32_t sa_window;   /* more answers than that are not kept: sa_send() gives -EAGAIN */
 	uint32_t event_limit; /* answers and events given out from now on; those after it wait */
 	int sa_failure;       /* not 0: SA requests and MADs end with that status */
+	bool members_pending; /* memberships() gives -EAGAIN */
+	bool members_unknown; /* it knows of none whether it is one */
 	/* And to read: */
 	uint32_t refresh_count;
 	uint32_t cancel_count;
+	uint32_t members_asked;       /* places that were asked about last */
 	struct sim_port_ref mad_port; /* of the last MAD that was not the SA's */
 	struct sim_mad_route mad_route;
 };

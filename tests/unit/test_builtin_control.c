@@ -164,6 +164,35 @@ static void what_cannot_be_sent(void **state)
 	assert_int_equal(ops->sa_send(f->control, port, 0, f->mad, 1), -ENETDOWN);
 }
 
+static void tells_who_is_in_which_group(void **state)
+{
+	struct fixture *f = *state;
+	struct sim_membership_query query = {0};
+	struct sim_group_memberships all;
+
+	assert_int_equal(f->control->ops->memberships(f->control, &query, &all), 0);
+	assert_int_equal(all.count, 0);
+	join_group(f, "left2", 1, 1);
+	join_group(f, "left3", 2, 2);
+	join_group(f, "right1", 2, 3);
+	pass(f, LATENCY);
+	assert_int_equal(f->control->ops->memberships(f->control, &query, &all), 0);
+	assert_int_equal(all.count, 3);
+	for (uint32_t i = 0; i < all.count; i++) {
+		const struct sim_group_membership *member = &all.all[i];
+		bool is_first = member->port.node == port_of(f, "left2").node;
+
+		assert_false(member->unknown);
+		assert_int_equal(member->port.port, 1);
+		assert_int_equal(member->record.mgid.raw[15], is_first ? 1 : 2);
+		assert_int_equal(member->record.join_state, ACM_SA_JOIN_FULL);
+		assert_int_equal(member->record.qkey, ACM_QKEY);
+	}
+	assert_int_equal(sim_builtin_drop_group(f->control, &all.all[0].record.mgid), 0);
+	assert_int_equal(f->control->ops->memberships(f->control, &query, &all), 0);
+	assert_int_equal(all.count, 2);
+}
+
 static void joins_are_answered_before_their_tree_is_there(void **state)
 {
 	struct fixture *f = *state;
@@ -332,6 +361,7 @@ int main(void)
 		TEST(answers_come_after_the_latency),
 		TEST(a_cancelled_request_is_forgotten),
 		TEST(what_cannot_be_sent),
+		TEST(tells_who_is_in_which_group),
 		TEST(joins_are_answered_before_their_tree_is_there),
 		TEST(no_sa_answers_during_a_fail_over),
 		TEST(a_cut_off_port_gets_no_answer),

@@ -378,6 +378,77 @@ static void test_the_subnet_prefix_changes(void **state)
 	assert_reachable(f);
 }
 
+/* ---- memberships, asked one by one ---- */
+
+/* Of a port that nothing is known of besides. */
+static struct sim_group_memberships memberships(struct fixture *f, uint64_t since,
+						const struct sim_group_port *port)
+{
+	struct sim_membership_query query = {.since = since, .count = port != NULL, .ports = port};
+	struct sim_group_memberships all;
+	uint64_t end = monotonic_now() + PATIENCE;
+	int error;
+
+	while ((error = f->control->ops->memberships(f->control, &query, &all)) == -EAGAIN)
+		assert_true(go_on(f, end));
+	assert_int_equal(error, 0);
+	return all;
+}
+
+static void test_members_are_told_by_the_sa(void **state)
+{
+	struct fixture *f = *state;
+	struct sim_group_memberships all = memberships(f, 0, NULL);
+	struct sim_group_port stranger = {.port = port_of(f, 1)};
+	struct acm_mcmember member;
+	uint8_t mad[ACM_MAD_LENGTH];
+	uint64_t before;
+
+	make_group(&member, f);
+	stranger.mgid = member.mgid;
+	assert_int_equal(all.count, 0);
+	join(f);
+	before = monotonic_now();
+	assert_true(go_on(f, before + PATIENCE)); /* for the control to know of that time */
+	all = memberships(f, before, &stranger);
+	assert_int_equal(all.count, 1);
+	assert_false(all.all[0].unknown);
+	assert_int_equal(all.all[0].port.node, port_of(f, 2).node);
+	assert_memory_equal(&all.all[0].record.mgid, &member.mgid, sizeof(member.mgid));
+	assert_int_equal(all.all[0].record.join_state, ACM_SA_JOIN_FULL);
+	assert_int_equal(all.all[0].record.qkey, ACM_QKEY);
+	assert_in_range(all.all[0].record.mlid, ACM_LID_MULTICAST, ACM_LID_MULTICAST + 9);
+	acm_sa_encode_leave(&member, 1, mad);
+	assert_int_equal(ask(f, 2, mad), 0);
+	before = monotonic_now();
+	assert_true(go_on(f, before + PATIENCE));
+	assert_int_equal(memberships(f, before, NULL).count, 0);
+}
+
+/* Nothing is known of whom a dead SM had, and what is asked about is not said to be so or so. */
+static void test_a_dead_sa_tells_of_no_members(void **state)
+{
+	struct fixture *f = *state;
+	struct sim_group_port asked = {.port = port_of(f, 2)};
+	struct sim_group_memberships all;
+	struct acm_mcmember member;
+	uint64_t before;
+
+	join(f);
+	make_group(&member, f);
+	asked.mgid = member.mgid;
+	sim_ibsim_kill_opensm(f->control);
+	before = monotonic_now();
+	assert_true(go_on(f, before + PATIENCE));
+	assert_int_equal(memberships(f, before, NULL).count, 0);
+	before = monotonic_now();
+	assert_true(go_on(f, before + PATIENCE));
+	all = memberships(f, before, &asked);
+	assert_int_equal(all.count, 1);
+	assert_true(all.all[0].unknown);
+	assert_memory_equal(&all.all[0].record.mgid, &member.mgid, sizeof(member.mgid));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -386,6 +457,7 @@ int main(void)
 		TEST(test_another_host_takes_over),        TEST(test_lids_are_given_out_anew),
 		TEST(test_groups_are_lost_without_a_word), TEST(test_a_port_is_given_another_lid),
 		TEST(test_the_subnet_prefix_changes),      TEST(test_partitions_change),
+		TEST(test_members_are_told_by_the_sa),     TEST(test_a_dead_sa_tells_of_no_members),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
