@@ -77,7 +77,7 @@ static void take_asynchronous(struct verbs_watch *watch)
 	errno = EIO; /* for one that is at its end */
 	if (!ibv_get_async_event(device->context, &event))
 		take_event(device, &event);
-	else if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+	else if (verbs_watch_has_ended(watch, errno))
 		verbs_device_fail(device); /* the kernel has taken the device away */
 }
 
@@ -91,7 +91,7 @@ static void take_completions(struct verbs_watch *watch)
 
 	errno = EIO;
 	if (ibv_get_cq_event(device->channel, &completions, &queue_pair)) {
-		if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+		if (verbs_watch_has_ended(watch, errno))
 			verbs_device_fail(device);
 		return;
 	}

@@ -129,6 +129,7 @@ static const char *missing_of(const struct acm_port_facts *facts)
 void verbs_port_refresh(struct verbs_port *port)
 {
 	struct ibv_port_attr attr;
+	uint16_t sm_lid = port->facts.sm_lid;
 
 	port->changed = false;
 	port->incomplete = false;
@@ -138,6 +139,8 @@ void verbs_port_refresh(struct verbs_port *port)
 		return;
 	}
 	set_facts(port, &attr);
+	if (port->facts.sm_lid != sm_lid)
+		verbs_sa_renew(&port->sa);
 	verbs_trouble_missing(port, missing_of(&port->facts));
 }
 

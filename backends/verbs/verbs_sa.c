@@ -136,13 +136,14 @@ static void receive(struct verbs_watch *watch)
 	int error = errno;
 
 	if (agent >= 0) {
+		sa->held -= sa->held > 0;
 		take(sa, (uint32_t)length);
 	} else if (error == ENOSPC) {
 		/* It stays in the kernel until it is read whole, before all others. */
 		error = length < 0 ? -EIO : grow(sa, (uint32_t)length);
 		if (error)
 			break_off(sa, error);
-	} else if (error != EAGAIN && error != EWOULDBLOCK && error != EINTR) {
+	} else if (verbs_watch_has_ended(watch, error)) {
 		break_off(sa, error ? -error : -EIO);
 	}
 }
@@ -174,6 +175,29 @@ static int open_agent(struct verbs_sa *sa, const char *device, uint8_t port)
 	return 0;
 }
 
+static void fail_all(struct verbs_sa *sa, int status)
+{
+	for (int i = 0; i < VERBS_SA_WINDOW; i++) {
+		if (sa->transactions[i].used)
+			fail(sa, &sa->transactions[i], status);
+	}
+}
+
+void verbs_sa_renew(struct verbs_sa *sa)
+{
+	int agent;
+
+	if (!sa->transport || !sa->held)
+		return;
+	agent = umad_register(sa->fd, CLASS_SA, CLASS_VERSION_SA, 1, NULL);
+	if (agent < 0)
+		return; /* then it takes the time that it takes */
+	umad_unregister(sa->fd, sa->agent);
+	sa->agent = agent;
+	sa->held = 0;
+	fail_all(sa, -ECANCELED);
+}
+
 int verbs_sa_open(struct verbs_sa *sa, struct verbs_transport *transport, const char *device,
 		  uint8_t port)
 {
@@ -201,10 +225,7 @@ void verbs_sa_close(struct verbs_sa *sa, int status)
 {
 	if (!sa->transport)
 		return;
-	for (int i = 0; i < VERBS_SA_WINDOW; i++) {
-		if (sa->transactions[i].used)
-			fail(sa, &sa->transactions[i], status);
-	}
+	fail_all(sa, status);
 	verbs_watch_remove(sa->transport->epoll, umad_get_fd(sa->fd));
 	umad_unregister(sa->fd, sa->agent);
 	umad_close_port(sa->fd);
@@ -268,8 +289,10 @@ int verbs_sa_send(struct verbs_sa *sa, const struct verbs_sa_place *place, uint1
 		error = -ENOBUFS;
 	if (error == -EAGAIN)
 		sa->transport->refused = true;
-	if (!error)
+	if (!error) {
 		begin(sa, tid, cookie);
+		sa->held++;
+	}
 	return error;
 }
 

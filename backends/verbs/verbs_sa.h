@@ -26,6 +26,7 @@ struct verbs_sa {
 	uint8_t *received; /* grows with the longest answer */
 	uint32_t room;     /* bytes of MAD in it */
 	uint32_t count;
+	uint32_t held; /* requests that the kernel may still have */
 	struct verbs_transaction transactions[VERBS_SA_WINDOW];
 };
 
@@ -44,6 +45,11 @@ int verbs_sa_open(struct verbs_sa *sa, struct verbs_transport *transport, const 
 		  uint8_t port);
 /* All that is under way fails with `status`, a negative errno. Closed ones are left alone. */
 void verbs_sa_close(struct verbs_sa *sa, int status);
+/*
+ * What was asked so far went to an SA that is gone: the kernel is to forget it now, for what it
+ * waits for keeps others from going out. What is under way fails with -ECANCELED.
+ */
+void verbs_sa_renew(struct verbs_sa *sa);
 bool verbs_sa_is_open(const struct verbs_sa *sa);
 
 /* As acm_transport_ops.sa_send(). */

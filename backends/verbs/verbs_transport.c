@@ -101,6 +101,7 @@ static void process(struct verbs_transport *transport)
 		if (epoll_wait(transport->epoll, &event, 1, 0) != 1)
 			return;
 		watch = event.data.ptr;
+		watch->events = event.events;
 		watch->ready(watch);
 		if (transport->ailing)
 			verbs_devices_close_failed(transport);
@@ -138,6 +139,7 @@ static bool pull_port(struct verbs_transport *transport, uint32_t number, struct
 	}
 	if (slot->port && slot->port->reregister) {
 		slot->port->reregister = false;
+		verbs_sa_renew(&slot->port->sa); /* who was asked before may have been another */
 		event->type = ACM_EVENT_REREGISTER;
 		return true;
 	}

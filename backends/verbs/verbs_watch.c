@@ -18,6 +18,13 @@ int verbs_watch_add(struct verbs_watch *watch, int epoll, int fd,
 	return 0;
 }
 
+bool verbs_watch_has_ended(const struct verbs_watch *watch, int error)
+{
+	if (error == EINTR)
+		return false;
+	return (error != EAGAIN && error != EWOULDBLOCK) || (watch->events & (EPOLLERR | EPOLLHUP));
+}
+
 void verbs_watch_remove(int epoll, int fd)
 {
 	epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #undef ibv_get_device_list
@@ -115,6 +116,7 @@ struct fake_device *fake_add_device(const char *name)
 			.guid = 0x2000 + (uint64_t)(device - fake.devices) * 16 + (uint64_t)i,
 			.pkeys = {0xffff, 0x8123},
 			.umad_fd = -1,
+			.umad_peer = -1,
 		};
 	return device;
 }
@@ -123,7 +125,13 @@ void fake_break_umad(struct fake_port *port)
 {
 	port->umad_broken = EIO;
 	if (port->umad_fd >= 0)
-		signal_fd(port->umad_fd);
+		signal_fd(port->umad_peer);
+}
+
+void fake_hang_up_umad(struct fake_port *port)
+{
+	close(port->umad_peer);
+	port->umad_peer = -1;
 }
 
 void fake_remove_device(struct fake_device *device)
@@ -262,7 +270,7 @@ static void queue_answer(struct fake_port *port, const uint8_t *mad, uint32_t le
 	memcpy(answer->mad + 9, "gen", 3);
 	answer->length = length;
 	answer->status = status;
-	signal_fd(port->umad_fd);
+	signal_fd(port->umad_peer);
 }
 
 void fake_answer(const struct fake_request *request, const uint8_t *mad, uint32_t length)
@@ -822,6 +830,8 @@ static struct fake_port *port_of(int fd)
 
 int umad_open_port(const char *name, int number)
 {
+	int ends[2];
+
 	if (fails("umad_open_port"))
 		return -EIO;
 	for (int i = 0; i < FAKE_DEVICES; i++) {
@@ -834,7 +844,9 @@ int umad_open_port(const char *name, int number)
 			return port->umad_error;
 		}
 		fake.agents_lost += port->umad_fd >= 0;
-		port->umad_fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+		assert(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends));
+		port->umad_fd = ends[0];
+		port->umad_peer = ends[1];
 		return port->umad_fd;
 	}
 	return -ENODEV;
@@ -847,7 +859,11 @@ int umad_close_port(int fd)
 	for (uint32_t i = 0; i < port->answer_count; i++)
 		free(port->answers[i].mad);
 	port->answer_count = 0;
+	port->agents = 0;
 	port->umad_fd = -1;
+	if (port->umad_peer >= 0)
+		close(port->umad_peer);
+	port->umad_peer = -1;
 	close(fd);
 	return 0;
 }
@@ -855,17 +871,26 @@ int umad_close_port(int fd)
 int umad_register(int fd, int class, int version, uint8_t rmpp_version,
 		  long mask[16 / sizeof(long)])
 {
-	(void)fd;
+	struct fake_port *port = port_of(fd);
+	int agent = 0;
+
 	if (fails("umad_register"))
 		return -EPERM;
 	assert(class == 3 && version == 2 && rmpp_version == 1 && !mask);
-	return 7;
+	while (port->agents & 1u << agent)
+		agent++;
+	port->agents |= 1u << agent;
+	return agent;
 }
 
 int umad_unregister(int fd, int agent)
 {
-	(void)fd;
-	return agent == 7 ? 0 : -EINVAL;
+	struct fake_port *port = port_of(fd);
+
+	if (!(port->agents & 1u << agent))
+		return -EINVAL;
+	port->agents &= ~(1u << agent);
+	return 0;
 }
 
 int umad_set_addr(void *umad, int lid, int qpn, int sl, int qkey)
@@ -898,10 +923,11 @@ int umad_send(int fd, int agent, void *umad, int length, int timeout_ms, int ret
 		return -EIO;
 	}
 	/* Without a time the kernel waits for no answer; it must not repeat by itself. */
-	assert(agent == 7 && length == 256 && timeout_ms > 0 && !retries);
+	assert(port_of(fd)->agents & 1u << agent && length == 256 && timeout_ms > 0 && !retries);
 	assert(fake.request_count++ < FAKE_REQUESTS);
 	*request = (struct fake_request){
 		.port = port_of(fd),
+		.agent = agent,
 		.lid = be16toh(mad->addr.lid),
 		.sl = mad->addr.sl,
 		.qpn = be32toh(mad->addr.qpn),
@@ -938,5 +964,5 @@ int umad_recv(int fd, void *umad, int *length, int timeout_ms)
 	clear_fd(fd);
 	free(answer->mad);
 	memmove(port->answers, port->answers + 1, --port->answer_count * sizeof(*answer));
-	return 7;
+	return 0;
 }

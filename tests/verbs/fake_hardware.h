@@ -38,7 +38,9 @@ struct fake_port {
 	int umad_error;  /* what opening returns, negative; 0: it opens */
 	int umad_errno;  /* and errno then */
 	int umad_broken; /* errno that receiving gives; 0: it works */
-	int umad_fd;     /* an eventfd, -1: closed */
+	int umad_fd;     /* a stream's end, -1: closed */
+	int umad_peer;   /* its other end, -1: hung up */
+	uint32_t agents; /* registered: a bit for each */
 	uint32_t answer_count;
 	struct fake_answer {
 		uint8_t *mad;
@@ -103,6 +105,7 @@ struct fake_queue_pair {
 /* A request that went to an SA. */
 struct fake_request {
 	struct fake_port *port;
+	int agent;
 	uint16_t lid;
 	uint8_t sl;
 	uint32_t qpn;
@@ -157,6 +160,8 @@ struct fake_device *fake_add_device(const char *name);
 void fake_remove_device(struct fake_device *device);
 /* Receiving from its umad file fails. */
 void fake_break_umad(struct fake_port *port);
+/* Its umad file is at its end, and says only that there is nothing to read. */
+void fake_hang_up_umad(struct fake_port *port);
 void fake_async(struct fake_device *device, enum ibv_event_type type, int port);
 /* As the kernel registers it anew, with all as it was, under the same name. */
 void fake_replace_device(struct fake_device *device);

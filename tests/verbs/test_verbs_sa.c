@@ -198,6 +198,69 @@ static void the_kernel_holds_a_request_as_long_as_it_is_waited_for(void **state)
 	world_close(&world);
 }
 
+/* It lets out only so many at the same time, and would wait for answers of one that is gone. */
+static void the_kernel_forgets_what_another_sm_was_asked(void **state)
+{
+	(void)state;
+	struct fake_device *device = world_start(&world);
+	struct fake_port *port = &device->ports[0];
+	struct acm_transport *transport = world.transport;
+
+	assert_int_equal(ask(1, 1), 0);
+	assert_int_equal(ask(2, 2), 0);
+	transport->ops->sa_cancel(transport, 1);
+	port->sm_lid = 44;
+	fake_async(device, IBV_EVENT_SM_CHANGE, 1);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	assert_false(port->agents & 1u << fake.requests[0].agent);
+	world_expect(&world, ACM_EVENT_SA_FAILED);
+	assert_int_equal(world.event.failed.cookie, 2);
+	assert_int_equal(world.event.failed.status, -ECANCELED);
+	assert_int_equal(ask(3, 3), 0);
+	assert_true(fake.requests[2].agent != fake.requests[0].agent);
+	reply(2);
+	world_expect(&world, ACM_EVENT_SA_ANSWER);
+	/* One that has begun anew at the same place. Without anything held there is nothing to do.
+	 */
+	fake_async(device, IBV_EVENT_CLIENT_REREGISTER, 1);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	world_expect(&world, ACM_EVENT_REREGISTER);
+	assert_true(port->agents & 1u << fake.requests[2].agent);
+	assert_int_equal(ask(4, 4), 0);
+	fake_async(device, IBV_EVENT_CLIENT_REREGISTER, 1);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	world_expect(&world, ACM_EVENT_REREGISTER);
+	assert_false(port->agents & 1u << fake.requests[2].agent);
+	world_expect(&world, ACM_EVENT_SA_FAILED);
+	/* When there can be no other agent, the one there is goes on. */
+	assert_int_equal(ask(5, 5), 0);
+	fake_async(device, IBV_EVENT_CLIENT_REREGISTER, 1);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	fake.fail_first = fake.calls + 1;
+	fake.fail_count = 1;
+	world_expect(&world, ACM_EVENT_REREGISTER);
+	assert_string_equal(fake.failed, "umad_register");
+	reply(4);
+	world_expect(&world, ACM_EVENT_SA_ANSWER);
+	assert_int_equal(world.event.sa.cookie, 5);
+	world_close(&world);
+}
+
+static void a_file_that_hangs_up_is_no_loop(void **state)
+{
+	(void)state;
+	struct fake_device *device = world_start(&world);
+
+	assert_int_equal(ask(1, 1), 0);
+	fake_hang_up_umad(&device->ports[0]);
+	world_expect(&world, ACM_EVENT_SA_FAILED);
+	world_expect_nothing(&world);
+	assert_int_equal(ask(2, 2), -ENODEV);
+	verbs_transport_rescan(world.transport);
+	assert_int_equal(ask(2, 2), 0);
+	world_close(&world);
+}
+
 static void an_answer_without_end_is_none(void **state)
 {
 	(void)state;
@@ -253,6 +316,8 @@ int main(void)
 		cmocka_unit_test(what_was_cancelled_is_forgotten),
 		cmocka_unit_test(a_request_that_the_kernel_gives_up_fails),
 		cmocka_unit_test(the_kernel_holds_a_request_as_long_as_it_is_waited_for),
+		cmocka_unit_test(the_kernel_forgets_what_another_sm_was_asked),
+		cmocka_unit_test(a_file_that_hangs_up_is_no_loop),
 		cmocka_unit_test(an_answer_without_end_is_none),
 		cmocka_unit_test(the_window_is_bounded_and_goes_on),
 	};
