@@ -82,6 +82,17 @@ static int be_welcome(int fd, const char *path, int timeout_ms, struct sim_attac
 	return 0;
 }
 
+int sim_attach_greet(int fd, const char *path, enum sim_attach_role role, const char *node,
+		     int timeout_ms, struct sim_attach_welcome *welcome, char *why, size_t size)
+{
+	int error = sim_channel_hello(fd, role, node);
+
+	if (!error || error == -EPIPE) /* one that has gone may have said why */
+		return be_welcome(fd, path, timeout_ms, welcome, why, size);
+	snprintf(why, size, "node '%s' cannot be asked for: %s", node, strerror(-error));
+	return error;
+}
+
 int sim_attach_welcome(const char *path, enum sim_attach_role role, const char *node,
 		       int timeout_ms, struct sim_attach_welcome *welcome, char *why, size_t size)
 {
@@ -93,11 +104,7 @@ int sim_attach_welcome(const char *path, enum sim_attach_role role, const char *
 		sim_channel_explain(path, fd, why, size);
 	if (fd < 0)
 		return fd;
-	error = sim_channel_hello(fd, role, node);
-	if (error && error != -EPIPE) /* one that has gone may have said why */
-		snprintf(why, size, "node '%s' cannot be asked for: %s", node, strerror(-error));
-	else
-		error = be_welcome(fd, path, timeout_ms, welcome, why, size);
+	error = sim_attach_greet(fd, path, role, node, timeout_ms, welcome, why, size);
 	if (!error)
 		return fd;
 	close(fd);

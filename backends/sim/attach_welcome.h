@@ -16,6 +16,10 @@
 int sim_attach_welcome(const char *path, enum sim_attach_role role, const char *node,
 		       int timeout_ms, struct sim_attach_welcome *welcome, char *why, size_t size);
 
+/* The same on a connection to `path` that is there, and stays the caller's. 0 or negative errno. */
+int sim_attach_greet(int fd, const char *path, enum sim_attach_role role, const char *node,
+		     int timeout_ms, struct sim_attach_welcome *welcome, char *why, size_t size);
+
 /*
  * As sim_channel_receive(), but waits for a message: 1; -ETIMEDOUT after `timeout_ms`; or why none
  * comes.

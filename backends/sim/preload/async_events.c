@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "call.h"
+#include "completion_queue.h"
 #include "device.h"
 
 void preload_async_raise_in(struct preload_context *context, const struct ibv_async_event *event)
@@ -63,8 +64,9 @@ PRELOAD_CALL int ibv_get_async_event(struct ibv_context *verbs, struct ibv_async
 	struct preload_async_event *taken;
 
 	preload_lock();
-	taken = (struct preload_async_event *)preload_inbox_take(
-		&context->async, preload_inbox_patience(&context->async));
+	taken = (struct preload_async_event *)preload_inbox_wait(&context->async);
+	if (taken && taken->event.event_type == IBV_EVENT_CQ_ERR)
+		preload_completion_queue(taken->event.element.cq)->async_taken++;
 	preload_unlock();
 	if (!taken)
 		return -1;
@@ -73,8 +75,13 @@ PRELOAD_CALL int ibv_get_async_event(struct ibv_context *verbs, struct ibv_async
 	return 0;
 }
 
-/* Nothing that an event is about waits for this. */
+/* Only completion queues have events here, and wait for this before they end. */
 PRELOAD_CALL void ibv_ack_async_event(struct ibv_async_event *event)
 {
-	(void)event;
+	if (event->event_type != IBV_EVENT_CQ_ERR)
+		return;
+	preload_lock();
+	preload_completion_queue(event->element.cq)->async_acknowledged++;
+	preload_changed();
+	preload_unlock();
 }

@@ -17,7 +17,7 @@
 #include "async_events.h"
 #include "attach_environment.h"
 #include "call.h"
-#include "completion_queue.h"
+#include "completion_channel.h"
 #include "device.h"
 #include "port_changes.h"
 #include "queue_pair.h"
@@ -52,6 +52,13 @@ static void make_condition(void)
 	pthread_condattr_destroy(&attributes);
 }
 
+static void end_inboxes(struct preload_attachment *attachment)
+{
+	preload_async_end_all(attachment, EIO);
+	preload_channels_end_all(attachment, EIO);
+	preload_umad_end_all(attachment, ENODEV);
+}
+
 /* A child has neither the thread nor a right to the connection. */
 static void leave_to_parent(void)
 {
@@ -59,11 +66,12 @@ static void leave_to_parent(void)
 
 	pthread_mutex_init(&lock, NULL);
 	make_condition();
+	preload_inboxes_leave_to_parent();
 	if (attachment && !attachment->lost) {
 		attachment->lost = true;
 		close(attachment->socket);
-		preload_async_end_all(attachment, EIO);
-		preload_umad_end_all(attachment, ENODEV);
+		close(attachment->nudge);
+		end_inboxes(attachment);
 	}
 	pthread_setcancelstate(cancel_state, NULL);
 }
@@ -113,9 +121,7 @@ static void lose(struct preload_attachment *attachment)
 	preload_complain("the fabric server has gone away; the device is lost");
 	preload_queue_pairs_fail(attachment);
 	preload_async_raise(attachment, IBV_EVENT_DEVICE_FATAL, 0);
-	preload_async_end_all(attachment, EIO);
-	preload_umad_end_all(attachment, ENODEV);
-	preload_umad_wake_all(attachment);
+	end_inboxes(attachment);
 	preload_changed();
 }
 
@@ -144,8 +150,7 @@ static void dispatch(struct preload_attachment *attachment)
 		preload_port_changed(attachment, &message->port.facts, message->port.port);
 		break;
 	case SIM_ATTACH_REREGISTER:
-		preload_async_raise(attachment, IBV_EVENT_CLIENT_REREGISTER,
-				    (int)message->port.port + 1);
+		preload_port_reregister(attachment, message->port.port);
 		break;
 	case SIM_ATTACH_OPENED:
 		answer(attachment, message->opened.endpoint, message->opened.status,
@@ -166,6 +171,17 @@ static void dispatch(struct preload_attachment *attachment)
 	}
 }
 
+void preload_attachment_hear(struct preload_attachment *attachment)
+{
+	int received = sim_channel_receive(attachment->socket, &attachment->received);
+
+	if (received > 0)
+		dispatch(attachment);
+	else if (received < 0)
+		lose(attachment);
+	preload_transactions_expire(attachment);
+}
+
 static void *serve(void *argument)
 {
 	struct preload_attachment *attachment = argument;
@@ -177,7 +193,6 @@ static void *serve(void *argument)
 	preload_lock();
 	while (!attachment->lost) {
 		int timeout_ms = preload_transactions_wait_ms(attachment);
-		int received;
 
 		preload_unlock();
 		poll(polled, 2, timeout_ms);
@@ -188,12 +203,7 @@ static void *serve(void *argument)
 
 			assert(taken == sizeof(nudges) || errno == EAGAIN);
 		}
-		received = sim_channel_receive(attachment->socket, &attachment->received);
-		if (received > 0)
-			dispatch(attachment);
-		else if (received < 0)
-			lose(attachment);
-		preload_transactions_expire(attachment);
+		preload_attachment_hear(attachment);
 	}
 	close(attachment->socket);
 	close(attachment->nudge);
@@ -203,13 +213,15 @@ static void *serve(void *argument)
 
 /* ---- making one ---- */
 
-/* The ports as they are, one message for each. */
-static int read_ports(struct preload_attachment *attachment)
+int preload_attachment_read_ports(struct preload_attachment *attachment)
 {
 	struct sim_attach_header start = {.type = SIM_ATTACH_START};
 	uint32_t known = 0;
-	int error = sim_channel_send(attachment->socket, &start);
+	int error;
 
+	if (!attachment->welcome.port_count || attachment->welcome.port_count > PRELOAD_PORTS_MAX)
+		return -EPROTO;
+	error = sim_channel_send(attachment->socket, &start);
 	while (error >= 0 && known < attachment->welcome.port_count) {
 		error = sim_attach_await(attachment->socket, &attachment->received,
 					 attachment->patience_ms);
@@ -243,11 +255,8 @@ static int start_thread(struct preload_attachment *attachment)
 
 static int begin(struct preload_attachment *attachment)
 {
-	int error;
+	int error = preload_attachment_read_ports(attachment);
 
-	if (!attachment->welcome.port_count || attachment->welcome.port_count > PRELOAD_PORTS_MAX)
-		return -EPROTO;
-	error = read_ports(attachment);
 	if (error)
 		return error;
 	attachment->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -15,6 +15,7 @@
 /* On one device; libibumad knows no more. */
 #define PRELOAD_PORTS_MAX 9
 
+struct preload_channel;
 struct preload_context;
 struct preload_queue_pair;
 struct preload_reply;
@@ -31,6 +32,7 @@ struct preload_attachment {
 	uint64_t next_cookie;
 	uint32_t next_endpoint;
 	struct preload_context *contexts;
+	struct preload_channel *channels;
 	struct preload_queue_pair *queue_pairs;
 	struct preload_reply *replies;
 	union sim_attach_message received;
@@ -67,6 +69,13 @@ int preload_attachment_send(struct preload_attachment *attachment, const void *m
 /* Sends, and waits for the reply that is described in `reply`. Its status, or negative errno. */
 int preload_attachment_ask(struct preload_attachment *attachment, const void *message,
 			   struct preload_reply *reply);
+/* The ports as they are, asked from the server. 0 or negative errno. */
+int preload_attachment_read_ports(struct preload_attachment *attachment);
+/*
+ * One message, if one has come, and what time has brought. The connection's end, and what is no
+ * message, lose the server: all that the program has opened fails from then on.
+ */
+void preload_attachment_hear(struct preload_attachment *attachment);
 /* Has the thread look at its deadlines again. */
 void preload_attachment_nudge(struct preload_attachment *attachment);
 /* Waits until something has changed that others have told by preload_changed(). */

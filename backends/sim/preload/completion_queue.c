@@ -7,78 +7,9 @@
 #include <string.h>
 #include "async_events.h"
 #include "call.h"
+#include "completion_channel.h"
 #include "device.h"
 #include "queue_pair.h"
-
-/* ---- channels ---- */
-
-PRELOAD_CALL struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *verbs)
-{
-	struct preload_channel *channel = calloc(1, sizeof(*channel));
-	int error;
-
-	if (!channel)
-		return NULL;
-	error = preload_inbox_init(&channel->events);
-	if (error) {
-		free(channel);
-		errno = -error;
-		return NULL;
-	}
-	channel->verbs.context = verbs;
-	channel->verbs.fd = channel->events.fd;
-	return &channel->verbs;
-}
-
-PRELOAD_CALL int ibv_destroy_comp_channel(struct ibv_comp_channel *verbs)
-{
-	struct preload_channel *channel = (struct preload_channel *)verbs;
-	bool busy;
-
-	preload_lock();
-	busy = verbs->refcnt > 0;
-	if (!busy)
-		preload_inbox_close(&channel->events);
-	preload_unlock();
-	if (busy)
-		return EBUSY;
-	free(channel);
-	return 0;
-}
-
-static struct preload_completion_queue *queue_of_event(struct preload_item *item)
-{
-	return (struct preload_completion_queue *)item;
-}
-
-PRELOAD_CALL int ibv_get_cq_event(struct ibv_comp_channel *verbs, struct ibv_cq **cq,
-				  void **context)
-{
-	struct preload_channel *channel = (struct preload_channel *)verbs;
-	struct preload_completion_queue *queue;
-
-	preload_lock();
-	queue = queue_of_event(
-		preload_inbox_take(&channel->events, preload_inbox_patience(&channel->events)));
-	if (queue) {
-		queue->event_waits = false;
-		queue->events_taken++;
-		*cq = &queue->verbs;
-		*context = queue->verbs.cq_context;
-	}
-	preload_unlock();
-	return queue ? 0 : -1;
-}
-
-PRELOAD_CALL void ibv_ack_cq_events(struct ibv_cq *verbs, unsigned int count)
-{
-	preload_lock();
-	preload_completion_queue(verbs)->events_acknowledged += count;
-	preload_changed();
-	preload_unlock();
-}
-
-/* ---- queues ---- */
 
 struct preload_completion_queue *preload_completion_queue(struct ibv_cq *verbs)
 {
@@ -129,15 +60,16 @@ PRELOAD_CALL struct ibv_cq *ibv_create_cq(struct ibv_context *context, int capac
 /* Waits for the program to acknowledge the events it has taken, as libibverbs does. */
 static void settle_events(struct preload_completion_queue *queue)
 {
-	struct preload_channel *channel = (struct preload_channel *)queue->verbs.channel;
+	struct ibv_comp_channel *channel = queue->verbs.channel;
 
-	if (channel) {
-		preload_inbox_drop(&channel->events, &queue->event);
-		channel->verbs.refcnt--;
-	}
+	if (channel)
+		preload_channel_forget(channel, queue);
 	preload_async_drop_about((struct preload_context *)queue->verbs.context, &queue->verbs);
-	while (queue->events_acknowledged != queue->events_taken)
+	while (queue->events_acknowledged != queue->events_taken ||
+	       queue->async_acknowledged != queue->async_taken)
 		preload_wait_for_change();
+	if (channel)
+		channel->refcnt--;
 }
 
 PRELOAD_CALL int ibv_destroy_cq(struct ibv_cq *verbs)
@@ -193,18 +125,14 @@ PRELOAD_CALL int ibv_resize_cq(struct ibv_cq *verbs, int capacity)
 
 static void raise_event(struct preload_completion_queue *queue, const struct ibv_wc *wc)
 {
-	struct preload_channel *channel = (struct preload_channel *)queue->verbs.channel;
 	bool solicited = wc->status != IBV_WC_SUCCESS || (wc->opcode & IBV_WC_RECV);
 
 	if (queue->armed == PRELOAD_NOT_ARMED ||
 	    (queue->armed == PRELOAD_ARMED_SOLICITED && !solicited))
 		return;
 	queue->armed = PRELOAD_NOT_ARMED;
-	/* One event that nobody has taken yet stands for all completions until then. */
-	if (!channel || queue->event_waits)
-		return;
-	queue->event_waits = true;
-	preload_inbox_put(&channel->events, &queue->event);
+	if (queue->verbs.channel)
+		preload_channel_tell(queue->verbs.channel, queue);
 }
 
 /* What does not fit is lost, and the queue with it; programs are to make it large enough. */

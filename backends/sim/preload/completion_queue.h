@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Completion queues, and the channels by which they wake programs. */
+/* Completion queues. */
 #ifndef PRELOAD_COMPLETION_QUEUE_H
 #define PRELOAD_COMPLETION_QUEUE_H
 
 #include <infiniband/verbs.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include "inbox.h"
+#include <stdint.h>
 
 #define PRELOAD_COMPLETIONS_MAX (1 << 22)
 
 struct preload_queue_pair;
-
-struct preload_channel {
-	struct ibv_comp_channel verbs;
-	struct preload_inbox events;
-};
 
 struct preload_completion {
 	struct ibv_wc wc;
@@ -30,12 +25,12 @@ enum preload_armed {
 };
 
 struct preload_completion_queue {
-	struct preload_item event; /* in the channel's inbox while `event_waits` */
 	struct ibv_cq verbs;
-	bool event_waits;
 	enum preload_armed armed;
 	uint32_t events_taken;
 	uint32_t events_acknowledged;
+	uint32_t async_taken;
+	uint32_t async_acknowledged;
 	uint32_t users; /* queue pairs, twice where one sends and receives by it */
 	bool overrun;
 	uint32_t capacity;

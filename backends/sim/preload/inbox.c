@@ -4,33 +4,49 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <stdint.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "attachment.h"
+
+static struct preload_inbox *inboxes;
 
 int preload_inbox_init(struct preload_inbox *inbox)
 {
 	*inbox = (struct preload_inbox){.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE)};
+	if (inbox->fd < 0)
+		return -errno;
 	inbox->last = &inbox->first;
-	return inbox->fd < 0 ? -errno : 0;
+	inbox->next = inboxes;
+	inboxes = inbox;
+	return 0;
 }
 
 void preload_inbox_close(struct preload_inbox *inbox)
 {
+	struct preload_inbox **link = &inboxes;
+
+	while (*link != inbox)
+		link = &(*link)->next;
+	*link = inbox->next;
 	close(inbox->fd);
 	inbox->fd = -1;
 }
 
-/* The descriptor's count is that of the items, and one more when woken. */
+/* ---- counting ---- */
+
 static void count_up(struct preload_inbox *inbox)
 {
 	uint64_t one = 1;
 	ssize_t written = write(inbox->fd, &one, sizeof(one));
 
 	assert(written == sizeof(one));
+	inbox->changes++;
+	syscall(SYS_futex, &inbox->changes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 static void count_down(struct preload_inbox *inbox)
@@ -40,6 +56,8 @@ static void count_down(struct preload_inbox *inbox)
 
 	assert(taken == sizeof(one));
 }
+
+/* ---- items ---- */
 
 void preload_inbox_put(struct preload_inbox *inbox, struct preload_item *item)
 {
@@ -70,58 +88,82 @@ void preload_inbox_drop(struct preload_inbox *inbox, struct preload_item *item)
 		unlink_item(inbox, link);
 }
 
-/* NULL with errno: nothing is there now. */
-static struct preload_item *take_now(struct preload_inbox *inbox)
+struct preload_item *preload_inbox_take(struct preload_inbox *inbox)
 {
 	struct preload_item *item = inbox->first;
 
-	if (item) {
+	if (item)
 		unlink_item(inbox, &inbox->first);
-		return item;
-	}
-	if (inbox->woken) {
-		inbox->woken = false;
-		count_down(inbox);
-	}
-	errno = inbox->ended ? inbox->ended : EAGAIN;
-	return NULL;
+	else
+		errno = inbox->ended ? inbox->ended : EAGAIN;
+	return item;
 }
 
-struct preload_item *preload_inbox_take(struct preload_inbox *inbox, int timeout_ms)
+/* ---- waiting ---- */
+
+/*
+ * Until something has changed. Of the calls that wait, this is one that signals interrupt or not
+ * as their handlers have it; poll() would always be interrupted. It can be cancelled, as read().
+ */
+static int sleep_without_lock(struct preload_inbox *inbox, uint32_t seen)
 {
-	struct preload_item *item = take_now(inbox);
+	int type, error = 0;
 
-	while (!item && !inbox->ended && timeout_ms) {
-		struct pollfd polled = {.fd = inbox->fd, .events = POLLIN};
-		int ready, error;
+	preload_unlock();
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	if (syscall(SYS_futex, &inbox->changes, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0))
+		error = errno == EINTR ? EINTR : 0;
+	pthread_setcanceltype(type, NULL);
+	preload_lock();
+	return error;
+}
 
-		preload_unlock();
-		ready = poll(&polled, 1, timeout_ms);
-		error = ready ? errno : ETIMEDOUT;
-		preload_lock();
-		if (ready <= 0) {
+struct preload_item *preload_inbox_wait(struct preload_inbox *inbox)
+{
+	struct preload_item *item;
+
+	while (!(item = preload_inbox_take(inbox)) && !inbox->ended &&
+	       !(fcntl(inbox->fd, F_GETFL) & O_NONBLOCK)) {
+		int error = sleep_without_lock(inbox, inbox->changes);
+
+		if (error) {
 			errno = error;
 			return NULL;
 		}
-		item = take_now(inbox);
 	}
 	return item;
 }
 
-int preload_inbox_patience(const struct preload_inbox *inbox)
-{
-	return fcntl(inbox->fd, F_GETFL) & O_NONBLOCK ? 0 : -1;
-}
+/* ---- ends ---- */
 
 void preload_inbox_end(struct preload_inbox *inbox, int error)
 {
+	if (inbox->ended)
+		return;
 	inbox->ended = error;
+	count_up(inbox);
 }
 
-void preload_inbox_wake(struct preload_inbox *inbox)
+static void renew(struct preload_inbox *inbox)
 {
-	if (inbox->woken)
+	int flags = fcntl(inbox->fd, F_GETFL), fd;
+	unsigned int count = inbox->ended != 0;
+
+	if (flags < 0)
+		return; /* the program has closed it */
+	for (const struct preload_item *item = inbox->first; item; item = item->next)
+		count++;
+	close(inbox->fd); /* first, as there may be no more descriptors */
+	fd = eventfd(count, EFD_CLOEXEC | EFD_SEMAPHORE | (flags & O_NONBLOCK));
+	assert(fd >= 0);
+	if (fd == inbox->fd)
 		return;
-	inbox->woken = true;
-	count_up(inbox);
+	dup3(fd, inbox->fd, O_CLOEXEC);
+	close(fd);
+}
+
+void preload_inboxes_leave_to_parent(void)
+{
+	for (struct preload_inbox *at = inboxes; at; at = at->next)
+		renew(at);
 }

@@ -6,7 +6,9 @@
 #ifndef PRELOAD_INBOX_H
 #define PRELOAD_INBOX_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The first member of whatever waits. */
 struct preload_item {
@@ -14,14 +16,15 @@ struct preload_item {
 };
 
 struct preload_inbox {
-	int fd;
-	int ended;  /* 0, or the errno of those who come when nothing waits any more */
-	bool woken; /* readable for once, though nothing waits */
+	int fd;                   /* counts the items, and one more when ended */
+	int ended;                /* 0, or the errno of those who find nothing any more */
+	_Atomic uint32_t changes; /* a futex: those who wait without polling wait for the next */
 	struct preload_item *first;
 	struct preload_item **last;
+	struct preload_inbox *next; /* of all */
 };
 
-/* 0 or negative errno. */
+/* 0 or negative errno. The inbox stays where it is until it is closed. */
 int preload_inbox_init(struct preload_inbox *inbox);
 /* Closes the descriptor. What waits is the caller's. */
 void preload_inbox_close(struct preload_inbox *inbox);
@@ -30,18 +33,23 @@ void preload_inbox_close(struct preload_inbox *inbox);
 void preload_inbox_put(struct preload_inbox *inbox, struct preload_item *item);
 /* Takes back one that waits; one that does not is ignored. */
 void preload_inbox_drop(struct preload_inbox *inbox, struct preload_item *item);
+/* The oldest; NULL with errno: EAGAIN, or why nothing comes any more. */
+struct preload_item *preload_inbox_take(struct preload_inbox *inbox);
 /*
- * The oldest; gives up the lock while it waits. `timeout_ms` as in poll(), 0: does not wait. NULL
- * with errno: EAGAIN, ETIMEDOUT, EINTR, or why nothing comes any more.
+ * As read() of a descriptor of the kernel's: gives up the lock and waits for one, unless the
+ * program has made the descriptor non-blocking. NULL with errno as above, or EINTR: a signal came
+ * whose handler does not want calls restarted.
  */
-struct preload_item *preload_inbox_take(struct preload_inbox *inbox, int timeout_ms);
+struct preload_item *preload_inbox_wait(struct preload_inbox *inbox);
 
-/* How long its takers wait: -1, or 0 when the program made the descriptor non-blocking. */
-int preload_inbox_patience(const struct preload_inbox *inbox);
-
-/* From now on whoever finds it empty gets `error`, a positive errno. */
+/*
+ * From now on whoever finds it empty gets `error`, a positive errno; whoever waits is woken, and
+ * the descriptor stays readable, as those of a device that was unplugged.
+ */
 void preload_inbox_end(struct preload_inbox *inbox, int error);
-/* Wakes whoever waits for the descriptor, to find that it has ended. */
-void preload_inbox_wake(struct preload_inbox *inbox);
+
+/* In a child: all have descriptors of their own under the same numbers, as the others are its
+ * parent's. */
+void preload_inboxes_leave_to_parent(void);
 
 #endif

@@ -38,3 +38,9 @@ void preload_port_changed(struct preload_attachment *attachment, const struct ac
 	if (before.state != ACM_PORT_ACTIVE && facts->state == ACM_PORT_ACTIVE)
 		preload_async_raise(attachment, IBV_EVENT_PORT_ACTIVE, number);
 }
+
+void preload_port_reregister(struct preload_attachment *attachment, uint32_t index)
+{
+	if (preload_attachment_port(attachment, index + 1))
+		preload_async_raise(attachment, IBV_EVENT_CLIENT_REREGISTER, (int)index + 1);
+}

@@ -40,22 +40,11 @@ void preload_umad_end_all(struct preload_attachment *attachment, int error)
 	}
 }
 
-void preload_umad_wake_all(struct preload_attachment *attachment)
+int preload_umad_open(struct preload_attachment *attachment, const char *name, int number)
 {
-	for (struct preload_umad_port *at = ports; at; at = at->next) {
-		if (at->attachment == attachment)
-			preload_inbox_wake(&at->inbox);
-	}
-}
-
-static int open_port(const char *name, int number)
-{
-	struct preload_attachment *attachment = preload_attachment_get();
 	struct preload_umad_port *port;
 	int error;
 
-	if (!attachment)
-		return -ENODEV;
 	number = preload_umad_choose(attachment, name, number);
 	if (number < 0)
 		return number;
@@ -76,10 +65,13 @@ static int open_port(const char *name, int number)
 
 PRELOAD_CALL int umad_open_port(const char *name, int number)
 {
-	int fd;
+	struct preload_attachment *attachment;
+	int fd = -ENODEV;
 
 	preload_lock();
-	fd = open_port(name, number);
+	attachment = preload_attachment_get();
+	if (attachment)
+		fd = preload_umad_open(attachment, name, number);
 	preload_unlock();
 	return fd;
 }
@@ -280,7 +272,7 @@ static int receive(struct preload_umad_port *port, struct ib_user_mad *umad, int
 {
 	if (port->inbox.first)
 		return hand_over(port, umad, length);
-	preload_inbox_take(&port->inbox, 0); /* tells why there is nothing */
+	preload_inbox_take(&port->inbox); /* tells why there is nothing */
 	return -errno;
 }
 

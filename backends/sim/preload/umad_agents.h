@@ -36,6 +36,8 @@ struct preload_received_mad {
 
 /* All want the lock. */
 
+/* As umad_open_port(). */
+int preload_umad_open(struct preload_attachment *attachment, const char *name, int number);
 /* NULL: `fd` is none. */
 struct preload_umad_port *preload_umad_port(int fd);
 /* The first of all attachments' opened ports; NULL. */
@@ -44,6 +46,5 @@ struct preload_umad_port *preload_umad_ports(void);
 void preload_umad_forget(struct preload_umad_port *port, uint32_t agent);
 /* Whoever comes when all are read gets `error`, a positive errno. */
 void preload_umad_end_all(struct preload_attachment *attachment, int error);
-void preload_umad_wake_all(struct preload_attachment *attachment);
 
 #endif
