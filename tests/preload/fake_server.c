@@ -28,6 +28,7 @@ struct fake_server {
 	char path[80];
 	int listener;
 	int stop;
+	bool silent;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t arrived;
@@ -117,6 +118,10 @@ static void keep(struct fake_server *server, const union sim_attach_message *mes
 
 static void hear(struct fake_server *server, int fd, const union sim_attach_message *message)
 {
+	if (server->silent) {
+		keep(server, message);
+		return;
+	}
 	switch (message->header.type) {
 	case SIM_ATTACH_HELLO:
 		welcome(fd);
@@ -298,5 +303,12 @@ void fake_server_hold(struct fake_server *server)
 
 void fake_server_go_on(struct fake_server *server)
 {
+	pthread_mutex_unlock(&server->lock);
+}
+
+void fake_server_silence(struct fake_server *server)
+{
+	pthread_mutex_lock(&server->lock);
+	server->silent = true;
 	pthread_mutex_unlock(&server->lock);
 }

@@ -31,6 +31,8 @@ void fake_server_say(struct fake_server *server, const void *message);
 /* From now on it does nothing, as one that was sent SIGSTOP; until it goes on. */
 void fake_server_hold(struct fake_server *server);
 void fake_server_go_on(struct fake_server *server);
+/* From now on it says nothing by itself. */
+void fake_server_silence(struct fake_server *server);
 /* How many programs have been made welcome. */
 uint32_t fake_server_guests(struct fake_server *server);
 

@@ -85,7 +85,8 @@ static void ports_are_as_the_server_says(void **state)
 	assert_int_equal(port.pkeys[1], 0x8001);
 	assert_string_equal(port.link_layer, "InfiniBand");
 	assert_int_equal(umad_release_port(&port), 0);
-	assert_int_equal(umad_get_port("fake_0", 3, &port), -EINVAL);
+	assert_int_equal(umad_get_port("fake_0", 3, &port), -ENODEV);
+	assert_int_equal(umad_open_port("fake_0", 3), -ENODEV);
 	assert_int_equal(umad_get_port("other_0", 1, &port), -ENODEV);
 	assert_int_equal(umad_get_ca_portguids(NULL, guids, UMAD_CA_MAX_PORTS), FAKE_PORTS + 1);
 	assert_int_equal(be64toh(guids[2]), 0x0102030405060709);
@@ -142,6 +143,31 @@ static void agents_are_32_for_each_port(void **state)
 	assert_int_equal(errno, EINVAL);
 }
 
+/* One agent serves a method of a class, however many send it. */
+static void methods_have_one_server(void **state)
+{
+	struct rig *rig = *state;
+	long get[16 / sizeof(long)] = {1 << 1}, set[16 / sizeof(long)] = {1 << 2};
+	uint8_t oui[] = {0, 0, 1}, other[] = {0, 0, 2};
+	int agent = umad_register(rig->port, CLASS_PERF, 1, 0, get);
+
+	assert_true(agent >= 0);
+	assert_int_equal(umad_register(rig->port, CLASS_PERF, 1, 0, get), -EPERM);
+	assert_int_equal(errno, EINVAL);
+	assert_true(umad_register(rig->port, CLASS_PERF, 1, 0, set) >= 0);
+	assert_true(umad_register(rig->port, CLASS_PERF, 1, 0, NULL) >= 0);
+	assert_true(umad_register(rig->port, CLASS_PERF, 2, 0, get) >= 0);
+	assert_int_equal(umad_unregister(rig->port, agent), 0);
+	assert_true(umad_register(rig->port, CLASS_PERF, 1, 0, get) >= 0);
+	assert_true(umad_register_oui(rig->port, 0x30, 0, oui, get) >= 0);
+	assert_true(umad_register_oui(rig->port, 0x30, 0, other, get) >= 0);
+	assert_int_equal(umad_register_oui(rig->port, 0x30, 0, oui, get), -EPERM);
+	assert_int_equal(umad_register_oui(rig->port, CLASS_PERF, 0, oui, get), -EINVAL);
+	assert_int_equal(umad_register(rig->port, 0x50, 1, 0, NULL), -EPERM); /* no such class */
+	assert_true(umad_register(rig->port, CLASS_DIRECTED, 1, 0, NULL) >= 0);
+	assert_int_equal(umad_register(rig->port, CLASS_PERF, 0x83, 0, NULL), -EPERM);
+}
+
 static void unknown_agents_cannot_send(void **state)
 {
 	struct rig *rig = *state;
@@ -149,8 +175,10 @@ static void unknown_agents_cannot_send(void **state)
 
 	fill(&buffer, CLASS_SA, SM_LID, 1);
 	assert_int_equal(umad_send(rig->port, rig->agent + 1, &buffer, 256, 10, 0), -EIO);
+	assert_int_equal(errno, EIO);
+	assert_int_equal(umad_send(rig->port, UMAD_CA_MAX_AGENTS, &buffer, 256, 10, 0), -EIO);
 	assert_int_equal(errno, EINVAL);
-	assert_int_equal(umad_send(rig->port, rig->agent, &buffer, 23, 10, 0), -EIO);
+	assert_int_equal(umad_send(rig->port, rig->agent, &buffer, 35, 10, 0), -EIO);
 	assert_int_equal(errno, EINVAL);
 	assert_int_equal(umad_send(99999, rig->agent, &buffer, 256, 10, 0), -EIO);
 	assert_int_equal(errno, EBADF);
@@ -253,12 +281,51 @@ static void long_answers_are_joined(void **state)
 	/* What does not fit is told and stays. */
 	assert_int_equal(umad_recv(rig->port, &buffer, &length, FOREVER_MS), -ENOSPC);
 	assert_int_equal(length, LONG_ANSWER);
+	assert_int_equal(buffer.mad[3], 0x81);
+	assert_int_equal(buffer.mad[255], 1);
 	assert_int_equal(umad_recv(rig->port, &large, &length, 0), rig->agent);
 	assert_int_equal(length, LONG_ANSWER);
 	assert_int_equal(large.mad[3], 0x81);
 	assert_int_equal(large.mad[SIM_ATTACH_CHUNK - 1], 1);
 	assert_int_equal(large.mad[SIM_ATTACH_CHUNK], 2);
 	assert_int_equal(large.mad[LONG_ANSWER - 1], 3);
+}
+
+/* A single MAD has one length, which every program knows. */
+static void too_little_room_is_a_mistake(void **state)
+{
+	struct rig *rig = *state;
+	union sim_attach_message message;
+	struct buffer buffer;
+	int length = 255;
+
+	fill(&buffer, CLASS_SA, SM_LID, 1);
+	assert_int_equal(send_mad(rig, &buffer, FOREVER_MS, 0), 0);
+	fake_server_take(rig->server, SIM_ATTACH_SA_SEND, &message);
+	answer(rig, &message.mad, 256);
+	assert_int_equal(umad_recv(rig->port, &buffer, &length, FOREVER_MS), -EINVAL);
+	assert_int_equal(errno, EINVAL);
+	length = 256;
+	assert_int_equal(umad_recv(rig->port, &buffer, &length, 0), rig->agent);
+	assert_int_equal(length, 256);
+	assert_int_equal(umad_recv(rig->port, NULL, &length, 0), -EINVAL);
+	assert_int_equal(umad_recv(rig->port, &buffer, NULL, 0), -EINVAL);
+	assert_int_equal(umad_recv(99999, &buffer, &length, 0), -EBADF);
+}
+
+static void less_than_no_time_out_is_for_ever(void **state)
+{
+	struct rig *rig = *state;
+	union sim_attach_message message;
+	struct buffer buffer;
+	int length = sizeof(buffer.mad);
+
+	fill(&buffer, CLASS_SA, SM_LID, 1);
+	assert_int_equal(send_mad(rig, &buffer, -1, 0), 0);
+	fake_server_take(rig->server, SIM_ATTACH_SA_SEND, &message);
+	answer(rig, &message.mad, 256);
+	assert_int_equal(umad_recv(rig->port, &buffer, &length, FOREVER_MS), rig->agent);
+	assert_int_equal(umad_status(&buffer), 0);
 }
 
 static void silence_is_a_time_out_after_the_retries(void **state)
@@ -417,10 +484,13 @@ int main(void)
 		TEST(ports_are_as_the_server_says),
 		TEST(device_list_has_one),
 		TEST(agents_are_32_for_each_port),
+		TEST(methods_have_one_server),
 		TEST(unknown_agents_cannot_send),
 		TEST(answer_comes_to_its_agent),
 		TEST(only_the_sm_gets_sa_mads),
 		TEST(long_answers_are_joined),
+		TEST(too_little_room_is_a_mistake),
+		TEST(less_than_no_time_out_is_for_ever),
 		TEST(silence_is_a_time_out_after_the_retries),
 		TEST(late_answer_to_an_earlier_try_counts),
 		TEST(failure_at_the_server_is_silence),

@@ -397,6 +397,63 @@ static void inline_data_needs_no_key(void **state)
 	assert_int_equal(next_completion(rig).status, IBV_WC_SUCCESS);
 }
 
+static void inline_data_has_its_bound(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_sge element;
+	struct ibv_send_wr request = send_request(rig, &element), *bad;
+
+	make_ready(rig);
+	element.length = 65;
+	request.send_flags |= IBV_SEND_INLINE;
+	assert_int_equal(ibv_post_send(rig->pair, &request, &bad), ENOMEM);
+	assert_ptr_equal(bad, &request);
+	element.length = 64;
+	assert_int_equal(ibv_post_send(rig->pair, &request, &bad), 0);
+	assert_int_equal(next_completion(rig).status, IBV_WC_SUCCESS);
+}
+
+/* What is empty has no memory that a key could be wrong for. */
+static void empty_elements_do_not_count(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_sge elements[2] = {
+		{.lkey = 1},
+		{.addr = (uintptr_t)rig->buffer, .length = BUFFER, .lkey = rig->memory->lkey}};
+	struct ibv_recv_wr receive = {.wr_id = 3, .sg_list = elements, .num_sge = 2}, *bad_receive;
+	struct ibv_sge element;
+	struct ibv_send_wr request = send_request(rig, &element), *bad;
+
+	make_ready(rig);
+	assert_int_equal(ibv_post_recv(rig->pair, &receive, &bad_receive), 0);
+	receive.sg_list = NULL;
+	receive.num_sge = 0;
+	assert_int_equal(ibv_post_recv(rig->pair, &receive, &bad_receive), 0);
+	assert_int_equal(ibv_req_notify_cq(rig->queue, 0), 0);
+	say_datagram(rig, 10);
+	assert_int_equal(next_completion(rig).status, IBV_WC_SUCCESS);
+	element = (struct ibv_sge){.lkey = 1};
+	assert_int_equal(ibv_post_send(rig->pair, &request, &bad), 0);
+	assert_int_equal(next_completion(rig).status, IBV_WC_SUCCESS);
+}
+
+static void the_first_bad_request_is_told(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_sge element;
+	struct ibv_send_wr second = send_request(rig, &element), first = second, *bad = NULL;
+	struct ibv_recv_wr later = {.num_sge = 3}, sooner = {.next = &later}, *bad_receive = NULL;
+
+	make_ready(rig);
+	first.next = &second;
+	second.num_sge = 3;
+	assert_int_equal(ibv_post_send(rig->pair, &first, &bad), EINVAL);
+	assert_ptr_equal(bad, &second);
+	assert_int_equal(next_completion(rig).status, IBV_WC_SUCCESS);
+	assert_int_equal(ibv_post_recv(rig->pair, &sooner, &bad_receive), EINVAL);
+	assert_ptr_equal(bad_receive, &later);
+}
+
 static void expect_send_fault(struct rig *rig, struct ibv_send_wr *request,
 			      enum ibv_wc_status status)
 {
@@ -646,9 +703,10 @@ static void groups_are_joined_and_left(void **state)
 	union sim_attach_message message;
 	union ibv_gid unicast = {.raw = {0xfe, 0x80}};
 
-	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), EINVAL); /* no endpoint yet */
 	make_ready(rig);
 	assert_int_equal(ibv_attach_mcast(rig->pair, &unicast, 0xc001), EINVAL);
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xbfff), EINVAL);
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xffff), EINVAL);
 	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), 0);
 	fake_server_take(rig->server, SIM_ATTACH_JOIN_QP, &message);
 	assert_int_equal(message.group.mlid, 0xc001);
@@ -658,6 +716,59 @@ static void groups_are_joined_and_left(void **state)
 	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc001), 0);
 	fake_server_take(rig->server, SIM_ATTACH_PART_QP, &message);
 	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc001), EINVAL);
+}
+
+static void a_group_is_attached_once(void **state)
+{
+	struct rig *rig = *state;
+
+	make_ready(rig);
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), 0);
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), 0);
+	assert_int_equal(fake_server_count(rig->server, SIM_ATTACH_JOIN_QP), 1);
+	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc001), 0);
+	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc001), EINVAL);
+}
+
+/* A subnet manager that starts anew may give a group another MLID: who is there attaches before it
+ * detaches. */
+static void a_group_may_have_two_mlids(void **state)
+{
+	struct rig *rig = *state;
+	union sim_attach_message message;
+
+	make_ready(rig);
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), 0);
+	fake_server_take(rig->server, SIM_ATTACH_JOIN_QP, &message);
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc002), 0);
+	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc001), 0);
+	fake_server_take(rig->server, SIM_ATTACH_PART_QP, &message);
+	assert_int_equal(message.group.mlid, 0xc001);
+	fake_server_take(rig->server, SIM_ATTACH_JOIN_QP, &message);
+	assert_int_equal(message.group.mlid, 0xc002);
+	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc002), 0);
+	fake_server_take(rig->server, SIM_ATTACH_PART_QP, &message);
+	assert_int_equal(message.group.mlid, 0xc002);
+}
+
+/* The kernel knows them by the queue pair, whatever its state. */
+static void groups_outlive_a_reset(void **state)
+{
+	struct rig *rig = *state;
+	union sim_attach_message message;
+
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), 0); /* in RESET */
+	assert_int_equal(fake_server_count(rig->server, SIM_ATTACH_JOIN_QP), 0);
+	for (int i = 0; i < 2; i++) {
+		make_ready(rig);
+		fake_server_take(rig->server, SIM_ATTACH_JOIN_QP, &message);
+		assert_int_equal(message.group.mlid, 0xc001);
+		assert_int_equal(message.group.endpoint, rig->pair->qp_num - FAKE_QPN_BASE);
+		assert_int_equal(to_state(rig, IBV_QPS_RESET), 0);
+	}
+	assert_int_equal(ibv_destroy_qp(rig->pair), EBUSY);
+	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc001), 0);
+	assert_int_equal(fake_server_count(rig->server, SIM_ATTACH_PART_QP), 0);
 }
 
 static void what_is_in_use_stays(void **state)
@@ -738,6 +849,9 @@ int main(void)
 		TEST(path_bits_beyond_the_lmc_do_not_count),
 		TEST(two_elements_are_joined),
 		TEST(inline_data_needs_no_key),
+		TEST(inline_data_has_its_bound),
+		TEST(empty_elements_do_not_count),
+		TEST(the_first_bad_request_is_told),
 		TEST(wrong_key_fails_the_send_queue),
 		TEST(memory_end_is_kept),
 		TEST(too_long_fails_the_send_queue),
@@ -752,6 +866,9 @@ int main(void)
 		TEST(solicited_is_receives_and_errors),
 		TEST(queue_that_is_too_small_says_so),
 		TEST(groups_are_joined_and_left),
+		TEST(a_group_is_attached_once),
+		TEST(a_group_may_have_two_mlids),
+		TEST(groups_outlive_a_reset),
 		TEST(what_is_in_use_stays),
 		TEST(lost_server_flushes_and_wakes),
 		cmocka_unit_test_setup_teardown(stopped_server_holds_nothing_up, set_up_impatient,

@@ -71,7 +71,7 @@ PRELOAD_CALL int ibv_init_ah_from_wc(struct ibv_context *verbs, uint8_t number, 
 				     struct ibv_grh *grh, struct ibv_ah_attr *address)
 {
 	uint32_t words;
-	int index = 0;
+	int index;
 
 	*address = (struct ibv_ah_attr){
 		.dlid = wc->slid,
@@ -81,11 +81,7 @@ PRELOAD_CALL int ibv_init_ah_from_wc(struct ibv_context *verbs, uint8_t number, 
 	};
 	if (!(wc->wc_flags & IBV_WC_GRH))
 		return 0;
-	/* To a group: the answer comes from the port's first GID. */
-	if (grh->dgid.raw[0] != 0xff)
-		index = gid_index(verbs, number, &grh->dgid);
-	if (index < 0)
-		return -1;
+	index = gid_index(verbs, number, &grh->dgid);
 	words = be32toh(grh->version_tclass_flow);
 	address->is_global = 1;
 	address->grh = (struct ibv_global_route){

@@ -29,6 +29,13 @@ static void say(const char *name)
 		say(#name);                                                                        \
 		return ENOSYS;                                                                     \
 	}
+/* IBV_REREG_MR_ERR_CMD; the header that has it has the prototypes, too. */
+#define REREGISTER(name)                                                                           \
+	PRELOAD_CALL int name(void)                                                                \
+	{                                                                                          \
+		say(#name);                                                                        \
+		return -4;                                                                         \
+	}
 #define NEGATIVE(name)                                                                             \
 	PRELOAD_CALL int name(void)                                                                \
 	{                                                                                          \
@@ -51,7 +58,7 @@ POINTER(ibv_create_srq)
 STATUS(ibv_modify_srq)
 STATUS(ibv_query_srq)
 STATUS(ibv_destroy_srq)
-STATUS(ibv_rereg_mr)
+REREGISTER(ibv_rereg_mr)
 POINTER(ibv_reg_dmabuf_mr)
 POINTER(ibv_import_device)
 POINTER(ibv_import_pd)

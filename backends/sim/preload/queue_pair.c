@@ -108,6 +108,18 @@ PRELOAD_CALL struct ibv_qp *ibv_create_qp(struct ibv_pd *domain, struct ibv_qp_i
 
 /* ---- the server's endpoint ---- */
 
+static void close_endpoint(struct preload_queue_pair *queue_pair)
+{
+	struct sim_attach_close message = {.header.type = SIM_ATTACH_CLOSE,
+					   .endpoint = queue_pair->endpoint};
+
+	preload_groups_part(queue_pair);
+	if (!queue_pair->open)
+		return;
+	queue_pair->open = false;
+	preload_attachment_send(queue_pair->attachment, &message);
+}
+
 static int open_endpoint(struct preload_queue_pair *queue_pair, const struct ibv_qp_attr *wanted)
 {
 	struct preload_attachment *attachment = queue_pair->attachment;
@@ -133,24 +145,10 @@ static int open_endpoint(struct preload_queue_pair *queue_pair, const struct ibv
 		return -error;
 	queue_pair->open = true;
 	queue_pair->verbs.qp_num = reply.qpn;
-	return 0;
-}
-
-static void close_endpoint(struct preload_queue_pair *queue_pair)
-{
-	struct sim_attach_close message = {.header.type = SIM_ATTACH_CLOSE,
-					   .endpoint = queue_pair->endpoint};
-
-	while (queue_pair->groups) {
-		struct preload_group *group = queue_pair->groups;
-
-		queue_pair->groups = group->next;
-		free(group);
-	}
-	if (!queue_pair->open)
-		return;
-	queue_pair->open = false;
-	preload_attachment_send(queue_pair->attachment, &message);
+	error = preload_groups_join(queue_pair);
+	if (error)
+		close_endpoint(queue_pair);
+	return -error;
 }
 
 /* ---- changing ---- */
@@ -254,6 +252,7 @@ static void remove_queue_pair(struct preload_queue_pair *queue_pair)
 	((struct preload_domain *)queue_pair->verbs.pd)->users--;
 	preload_completion_queue(queue_pair->verbs.send_cq)->users--;
 	preload_completion_queue(queue_pair->verbs.recv_cq)->users--;
+	preload_groups_free(queue_pair);
 }
 
 PRELOAD_CALL int ibv_destroy_qp(struct ibv_qp *verbs)
@@ -299,92 +298,4 @@ void preload_queue_pairs_fail(struct preload_attachment *attachment)
 		at->verbs.state = IBV_QPS_ERR;
 		preload_flush_receives(at);
 	}
-}
-
-/* ---- groups ---- */
-
-static struct preload_group **find_group(struct preload_queue_pair *queue_pair,
-					 const union ibv_gid *mgid)
-{
-	struct preload_group **link = &queue_pair->groups;
-
-	while (*link && memcmp(&(*link)->mgid, mgid, sizeof(*mgid)) != 0)
-		link = &(*link)->next;
-	return link;
-}
-
-static struct sim_attach_qp_group group_message(const struct preload_queue_pair *queue_pair,
-						const union ibv_gid *mgid, uint16_t mlid)
-{
-	struct sim_attach_qp_group message = {.endpoint = queue_pair->endpoint, .mlid = mlid};
-
-	memcpy(message.mgid.raw, mgid->raw, sizeof(message.mgid.raw));
-	return message;
-}
-
-static int attach(struct preload_queue_pair *queue_pair, const union ibv_gid *mgid, uint16_t mlid)
-{
-	struct preload_attachment *attachment = queue_pair->attachment;
-	struct sim_attach_qp_group message = group_message(queue_pair, mgid, mlid);
-	struct preload_reply reply = {.type = SIM_ATTACH_JOINED_QP};
-	struct preload_group *group;
-	int error;
-
-	if (attachment->lost)
-		return ENODEV;
-	if (!queue_pair->open || mgid->raw[0] != 0xff || mlid < ACM_LID_MULTICAST)
-		return EINVAL;
-	if (*find_group(queue_pair, mgid))
-		return 0; /* as on hardware */
-	group = calloc(1, sizeof(*group));
-	if (!group)
-		return ENOMEM;
-	message.header.type = SIM_ATTACH_JOIN_QP;
-	message.cookie = attachment->next_cookie++;
-	reply.key = message.cookie;
-	error = preload_attachment_ask(attachment, &message, &reply);
-	if (error) {
-		free(group);
-		return -error;
-	}
-	group->mgid = *mgid;
-	group->mlid = mlid;
-	group->next = queue_pair->groups;
-	queue_pair->groups = group;
-	return 0;
-}
-
-static int detach(struct preload_queue_pair *queue_pair, const union ibv_gid *mgid, uint16_t mlid)
-{
-	struct sim_attach_qp_group message = group_message(queue_pair, mgid, mlid);
-	struct preload_group **link = find_group(queue_pair, mgid), *group = *link;
-
-	if (!group || group->mlid != mlid)
-		return EINVAL;
-	*link = group->next;
-	free(group);
-	message.header.type = SIM_ATTACH_PART_QP;
-	if (!queue_pair->open)
-		return 0;
-	return -preload_attachment_send(queue_pair->attachment, &message);
-}
-
-PRELOAD_CALL int ibv_attach_mcast(struct ibv_qp *verbs, const union ibv_gid *mgid, uint16_t mlid)
-{
-	int error;
-
-	preload_lock();
-	error = attach(queue_pair_of(verbs), mgid, mlid);
-	preload_unlock();
-	return error;
-}
-
-PRELOAD_CALL int ibv_detach_mcast(struct ibv_qp *verbs, const union ibv_gid *mgid, uint16_t mlid)
-{
-	int error;
-
-	preload_lock();
-	error = detach(queue_pair_of(verbs), mgid, mlid);
-	preload_unlock();
-	return error;
 }

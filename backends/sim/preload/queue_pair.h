@@ -8,6 +8,7 @@
 
 #include <infiniband/verbs.h>
 #include "attachment.h"
+#include "queue_pair_groups.h"
 
 #define PRELOAD_WORK_REQUESTS_MAX 16384
 
@@ -16,12 +17,6 @@ struct preload_receive {
 	uint64_t wr_id;
 	int element_count;
 	struct ibv_sge *elements; /* room for cap.max_recv_sge */
-};
-
-struct preload_group {
-	union ibv_gid mgid;
-	uint16_t mlid;
-	struct preload_group *next;
 };
 
 struct preload_queue_pair {

@@ -10,8 +10,12 @@
 #include "umad_ports.h"
 #include "umad_transactions.h"
 
+#define CLASS_LAST          0x4f /* but for the directed route */
+#define CLASS_DIRECTED      0x81
+#define VERSION_LAST        0x82
 #define VENDOR_RANGE2_FIRST 0x30
 #define VENDOR_RANGE2_LAST  0x4f
+#define OUI_DEFAULT         0x001405 /* what umad_register() stands for */
 
 static struct preload_umad_port *ports; /* of all attachments */
 static uint32_t last_tid_high;
@@ -140,8 +144,36 @@ PRELOAD_CALL int umad_poll(int fd, int timeout_ms)
 
 /* ---- agents ---- */
 
+/* What the kernel refuses. */
+static bool is_sound(const struct preload_agent *wanted)
+{
+	return wanted->class_version <= VERSION_LAST &&
+	       (wanted->management_class <= CLASS_LAST ||
+		wanted->management_class == CLASS_DIRECTED);
+}
+
+/* One method of a class has one server on each port of the node; here, of those in this process. */
+static bool is_taken(const struct preload_umad_port *port, const struct preload_agent *wanted)
+{
+	for (const struct preload_umad_port *at = ports; at; at = at->next) {
+		if (at->attachment != port->attachment || at->index != port->index)
+			continue;
+		for (int id = 0; id < UMAD_CA_MAX_AGENTS; id++) {
+			const struct preload_agent *agent = &at->agents[id];
+
+			if (agent->used && agent->management_class == wanted->management_class &&
+			    agent->class_version == wanted->class_version &&
+			    agent->oui == wanted->oui &&
+			    (agent->methods[0] & wanted->methods[0] ||
+			     agent->methods[1] & wanted->methods[1]))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* The agent's id or negative errno. */
-static int add_agent(struct preload_umad_port *port, int management_class)
+static int add_agent(struct preload_umad_port *port, const struct preload_agent *wanted)
 {
 	int id = 0;
 
@@ -149,7 +181,7 @@ static int add_agent(struct preload_umad_port *port, int management_class)
 		return -EBADF;
 	if (port->attachment->lost)
 		return -ENODEV;
-	if (management_class < 0 || management_class > UINT8_MAX)
+	if (!is_sound(wanted) || is_taken(port, wanted))
 		return -EINVAL;
 	while (id < UMAD_CA_MAX_AGENTS && port->agents[id].used)
 		id++;
@@ -158,57 +190,76 @@ static int add_agent(struct preload_umad_port *port, int management_class)
 	/* The low half tells programs on one node apart, where 16 bits are rewritten on the way. */
 	if (!last_tid_high)
 		last_tid_high = (uint32_t)getpid() * UMAD_CA_MAX_AGENTS;
-	port->agents[id] = (struct preload_agent){
-		.used = true,
-		.management_class = (uint8_t)management_class,
-		.tid_high = ++last_tid_high,
-	};
+	port->agents[id] = *wanted;
+	port->agents[id].used = true;
+	port->agents[id].tid_high = ++last_tid_high;
 	return id;
 }
 
-static int register_agent(int fd, int management_class)
+static bool is_of_vendors(int management_class)
+{
+	return management_class >= VENDOR_RANGE2_FIRST && management_class <= VENDOR_RANGE2_LAST;
+}
+
+static int register_agent(int fd, struct preload_agent *wanted)
 {
 	int id;
 
+	if (!is_of_vendors(wanted->management_class))
+		wanted->oui = 0;
 	preload_lock();
-	id = add_agent(preload_umad_port(fd), management_class);
+	id = add_agent(preload_umad_port(fd), wanted);
 	preload_unlock();
 	if (id < 0)
 		errno = -id;
 	return id;
 }
 
-/*
- * Requests of others never come: the methods that an agent would serve do not count, and RMPP
- * answers arrive joined whatever its version.
- */
+static int register_methods(int fd, struct preload_agent *wanted, const long *methods)
+{
+	int id;
+
+	if (methods)
+		memcpy(wanted->methods, methods, sizeof(wanted->methods));
+	id = register_agent(fd, wanted);
+	return id < 0 ? -EPERM : id;
+}
+
+/* Requests of others never come, and RMPP answers arrive joined whatever the version. */
 PRELOAD_CALL int umad_register(int fd, int management_class, int version, uint8_t rmpp_version,
 			       long methods[16 / sizeof(long)])
 {
-	int id = register_agent(fd, management_class);
+	struct preload_agent wanted = {.management_class = (uint8_t)management_class,
+				       .class_version = (uint8_t)version,
+				       .oui = OUI_DEFAULT};
 
-	(void)version;
 	(void)rmpp_version;
-	(void)methods;
-	return id < 0 ? -EPERM : id;
+	return register_methods(fd, &wanted, methods);
 }
 
 PRELOAD_CALL int umad_register_oui(int fd, int management_class, uint8_t rmpp_version,
 				   uint8_t oui[3], long methods[16 / sizeof(long)])
 {
-	(void)oui;
-	if (management_class < VENDOR_RANGE2_FIRST || management_class > VENDOR_RANGE2_LAST)
+	struct preload_agent wanted = {
+		.management_class = (uint8_t)management_class,
+		.class_version = 1,
+	};
+
+	(void)rmpp_version;
+	if (!is_of_vendors(management_class))
 		return -EINVAL;
-	return umad_register(fd, management_class, 1, rmpp_version, methods);
+	wanted.oui = (uint32_t)(oui[0] << 16 | oui[1] << 8 | oui[2]);
+	return register_methods(fd, &wanted, methods);
 }
 
 PRELOAD_CALL int umad_register2(int fd, struct umad_reg_attr *wanted, uint32_t *agent)
 {
+	struct preload_agent made = {0};
 	int id;
 
 	if (!wanted || !agent)
 		return EINVAL;
-	if (wanted->mgmt_class >= VENDOR_RANGE2_FIRST && wanted->mgmt_class <= VENDOR_RANGE2_LAST &&
+	if (is_of_vendors(wanted->mgmt_class) &&
 	    ((wanted->oui & 0xffffff) == 0 || (wanted->oui & 0xff000000) != 0))
 		return EINVAL;
 	if (wanted->flags) {
@@ -217,7 +268,11 @@ PRELOAD_CALL int umad_register2(int fd, struct umad_reg_attr *wanted, uint32_t *
 		wanted->flags = 0;
 		return EINVAL;
 	}
-	id = register_agent(fd, wanted->mgmt_class);
+	made.management_class = wanted->mgmt_class;
+	made.class_version = wanted->mgmt_class_version;
+	made.oui = wanted->oui;
+	memcpy(made.methods, wanted->method_mask, sizeof(made.methods));
+	id = register_agent(fd, &made);
 	if (id < 0)
 		return errno;
 	*agent = (uint32_t)id;
@@ -249,19 +304,29 @@ PRELOAD_CALL int umad_unregister(int fd, int agent)
 
 /* ---- receiving ---- */
 
-/* What does not fit waits on; the header tells how long it is. */
+/*
+ * As the kernel: what does not fit waits on, and of several segments the first is shown, with the
+ * length of all. A single MAD that does not fit is a mistake.
+ */
+static int refuse(const struct preload_received_mad *first, struct ib_user_mad *umad, int *length)
+{
+	bool shown = *length >= ACM_MAD_LENGTH;
+
+	if (shown)
+		memcpy(umad, first->umad, sizeof(*umad) + ACM_MAD_LENGTH);
+	*length = (int)first->length;
+	errno = shown ? ENOSPC : EINVAL;
+	return -errno;
+}
+
 static int hand_over(struct preload_umad_port *port, struct ib_user_mad *umad, int *length)
 {
 	const struct preload_received_mad *first =
 		(const struct preload_received_mad *)port->inbox.first;
 	int agent = (int)first->umad->agent_id;
 
-	if (*length < 0 || (uint32_t)*length < first->length) {
-		memcpy(umad, first->umad, sizeof(*umad));
-		*length = (int)first->length;
-		errno = ENOSPC;
-		return -ENOSPC;
-	}
+	if (*length < 0 || (uint32_t)*length < first->length)
+		return refuse(first, umad, length);
 	memcpy(umad, first->umad, sizeof(*umad) + first->length);
 	*length = (int)first->length;
 	drop(port, port->inbox.first);

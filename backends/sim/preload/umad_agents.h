@@ -15,7 +15,10 @@ struct preload_transaction;
 struct preload_agent {
 	bool used;
 	uint8_t management_class;
-	uint32_t tid_high; /* of all its transaction ids */
+	uint8_t class_version;
+	uint32_t oui;        /* of vendors' classes of the second range */
+	uint64_t methods[2]; /* that it would serve, a bit each */
+	uint32_t tid_high;   /* of all its transaction ids */
 };
 
 struct preload_umad_port {

@@ -37,12 +37,14 @@ int preload_umad_choose(const struct preload_attachment *attachment, const char 
 {
 	if (!is_device(attachment, name))
 		return -ENODEV;
-	if (number)
-		return number > 0 && preload_attachment_port(attachment, (uint32_t)number)
-			       ? number
-			       : -EINVAL;
+	if (number > 0)
+		return preload_attachment_port(attachment, (uint32_t)number) ? number : -ENODEV;
 	for (uint32_t i = 0; i < attachment->welcome.port_count; i++) {
 		if (attachment->ports[i].state == ACM_PORT_ACTIVE)
+			return (int)i + 1;
+	}
+	for (uint32_t i = 0; i < attachment->welcome.port_count; i++) {
+		if (attachment->ports[i].state != ACM_PORT_DOWN)
 			return (int)i + 1;
 	}
 	return 1;

@@ -7,7 +7,7 @@
 
 /*
  * The port that a program means by a device's name (NULL: any) and a port's number (0: any, the
- * first active one, then the first that is there). -ENODEV: no such device; -EINVAL: no such port.
+ * first active one, then the first whose link is up, then the first). -ENODEV: none of them.
  */
 int preload_umad_choose(const struct preload_attachment *attachment, const char *name, int number);
 

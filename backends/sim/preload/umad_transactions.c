@@ -10,6 +10,7 @@
 #include "real_time.h"
 
 #define MAD_HEADER     24
+#define SENT_LEAST     36 /* the kernel wants the RMPP header, too */
 #define OFFSET_CLASS   1
 #define OFFSET_METHOD  3
 #define OFFSET_TID     8
@@ -164,9 +165,10 @@ static int send_mad(struct preload_umad_port *port, const struct ib_user_mad *um
 		return EBADF;
 	if (port->attachment->lost)
 		return ENODEV;
-	if (umad->agent_id >= UMAD_CA_MAX_AGENTS || !port->agents[umad->agent_id].used ||
-	    length < MAD_HEADER)
+	if (umad->agent_id >= UMAD_CA_MAX_AGENTS || length < SENT_LEAST)
 		return EINVAL;
+	if (!port->agents[umad->agent_id].used)
+		return EIO;
 	if (length > ACM_MAD_LENGTH) {
 		preload_complain(
 			"MADs of several RMPP segments cannot be sent on a simulated node");
@@ -193,8 +195,8 @@ PRELOAD_CALL int umad_send(int fd, int agent, void *buffer, int length, int time
 	struct ib_user_mad *umad = buffer;
 	int error;
 
-	umad->timeout_ms = timeout_ms < 0 ? 0 : (uint32_t)timeout_ms;
-	umad->retries = retries < 0 ? 0 : (uint32_t)retries;
+	umad->timeout_ms = (uint32_t)timeout_ms; /* less than 0: as good as for ever */
+	umad->retries = (uint32_t)retries;
 	umad->agent_id = (uint32_t)agent;
 	preload_lock();
 	error = send_mad(preload_umad_port(fd), umad, length < 0 ? 0 : (size_t)length);

@@ -50,13 +50,12 @@ void preload_flush_receives(struct preload_queue_pair *queue_pair)
 		complete_receive(queue_pair, IBV_WC_WR_FLUSH_ERR, NULL);
 }
 
-/* Takes a slot of the send queue, which a completion gives back. */
+/* Its slot of the send queue comes back when a completion is seen. */
 static void complete_send(struct preload_queue_pair *queue_pair, const struct ibv_send_wr *request,
 			  enum ibv_wc_status status)
 {
 	struct preload_completion completion = {.queue_pair = queue_pair};
 
-	queue_pair->sends_held++;
 	queue_pair->sends_silent++;
 	if (status == IBV_WC_SUCCESS && !queue_pair->made_with.sq_sig_all &&
 	    !(request->send_flags & IBV_SEND_SIGNALED))
@@ -95,6 +94,8 @@ static enum ibv_wc_status scatter(const struct preload_queue_pair *queue_pair,
 		const struct ibv_sge *element = &receive->elements[i];
 		size_t part = length < element->length ? length : element->length;
 
+		if (!element->length)
+			continue;
 		if (!preload_domain_holds(queue_pair->verbs.pd, element, IBV_ACCESS_LOCAL_WRITE))
 			return IBV_WC_LOC_PROT_ERR;
 		memcpy((void *)(uintptr_t)element->addr, bytes, part);
@@ -158,8 +159,8 @@ static int post_receive(struct preload_queue_pair *queue_pair, const struct ibv_
 					cap->max_recv_wr];
 	receive->wr_id = request->wr_id;
 	receive->element_count = request->num_sge;
-	memcpy(receive->elements, request->sg_list,
-	       (size_t)request->num_sge * sizeof(*request->sg_list));
+	for (int i = 0; i < request->num_sge; i++)
+		receive->elements[i] = request->sg_list[i];
 	queue_pair->receive_count++;
 	if (queue_pair->verbs.state == IBV_QPS_ERR)
 		preload_flush_receives(queue_pair);
@@ -189,6 +190,8 @@ static enum ibv_wc_status gather(const struct preload_queue_pair *queue_pair,
 	for (int i = 0; i < request->num_sge; i++) {
 		const struct ibv_sge *element = &request->sg_list[i];
 
+		if (!element->length)
+			continue;
 		if (element->length > ACM_DATAGRAM_MAX - (uint32_t)message->length) {
 			preload_complain("datagrams of more than %d bytes cannot be sent on a "
 					 "simulated node",
@@ -246,10 +249,21 @@ static int send_datagram(struct preload_queue_pair *queue_pair, const struct ibv
 	}
 	address_message(queue_pair, request, &message);
 	error = preload_attachment_send(queue_pair->attachment, &message);
+	if (queue_pair->verbs.state == IBV_QPS_RESET || queue_pair->endpoint != message.endpoint)
+		return 0; /* reset meanwhile by another thread: nothing completes */
 	/* What the server does not take is lost as on a fabric; without a server there is no
 	 * device. */
 	complete_send(queue_pair, request, error == -ENODEV ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS);
 	return 0;
+}
+
+static uint64_t length_of(const struct ibv_send_wr *request)
+{
+	uint64_t length = 0;
+
+	for (int i = 0; i < request->num_sge; i++)
+		length += request->sg_list[i].length;
+	return length;
 }
 
 static int check_send(const struct preload_queue_pair *queue_pair,
@@ -264,6 +278,8 @@ static int check_send(const struct preload_queue_pair *queue_pair,
 	if (!request->wr.ud.ah || request->num_sge < 0 ||
 	    (uint32_t)request->num_sge > cap->max_send_sge)
 		return EINVAL;
+	if (request->send_flags & IBV_SEND_INLINE && length_of(request) > cap->max_inline_data)
+		return ENOMEM; /* as drivers have it */
 	return queue_pair->sends_held >= cap->max_send_wr ? ENOMEM : 0;
 }
 
@@ -273,6 +289,8 @@ static int post_send(struct preload_queue_pair *queue_pair, const struct ibv_sen
 
 	if (error)
 		return error;
+	/* Before the lock is given up to wait for room at the server. */
+	queue_pair->sends_held++;
 	switch (queue_pair->verbs.state) {
 	case IBV_QPS_RTS:
 		return send_datagram(queue_pair, request);
@@ -281,6 +299,7 @@ static int post_send(struct preload_queue_pair *queue_pair, const struct ibv_sen
 		complete_send(queue_pair, request, IBV_WC_WR_FLUSH_ERR);
 		return 0;
 	default:
+		queue_pair->sends_held--;
 		return EINVAL;
 	}
 }
