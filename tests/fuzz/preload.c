@@ -23,13 +23,13 @@
 #include "preload/queue_pair.h"
 #include "umad_agents.h"
 
-#define ENDPOINT   1
-#define DEPTH      4
-#define BUFFER     300
-#define TIMEOUT_MS 10
+#define ENDPOINT    1
+#define DEPTH       4
+#define BUFFER      300
+#define TIMEOUT_MS  10
 #define PATIENCE_MS 1000
-#define CLASS_SA   3
-#define CLASS_PERF 4
+#define CLASS_SA    3
+#define CLASS_PERF  4
 
 struct program {
 	struct preload_attachment attachment;

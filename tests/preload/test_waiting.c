@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Calls that wait: how the server's end, signals, other threads and children reach them; and events,
- * which are counted and acknowledged.
+ * Calls that wait: how the server's end, signals, other threads and children reach them; and
+ * events, which are counted and acknowledged.
  */
 #include <setjmp.h>
 #include <stdarg.h>

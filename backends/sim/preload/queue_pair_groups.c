@@ -12,8 +12,7 @@ static struct preload_group **find_group(struct preload_queue_pair *queue_pair,
 {
 	struct preload_group **link = &queue_pair->groups;
 
-	while (*link &&
-	       ((*link)->mlid != mlid || memcmp(&(*link)->mgid, mgid, sizeof(*mgid)) != 0))
+	while (*link && ((*link)->mlid != mlid || memcmp(&(*link)->mgid, mgid, sizeof(*mgid)) != 0))
 		link = &(*link)->next;
 	return link;
 }
