@@ -35,10 +35,9 @@ enum acm_compat {
 };
 
 struct acm_engine_config {
-	uint64_t seed; /* transaction ids, jitter, hash keys */
-	uint64_t
-		address_life; /* ns, ACM_NEVER: does not expire; 0: serves who waits for it alone */
-	uint64_t route_life;  /* as address_life */
+	uint64_t seed;          /* transaction ids, jitter, hash keys */
+	uint64_t address_life;  /* ns, ACM_NEVER: for ever; 0: for those who wait for it alone */
+	uint64_t route_life;    /* ns, likewise */
 	uint64_t negative_life; /* ns a failure is remembered; 0: not at all */
 	uint64_t timeout;       /* ns for one try, on top of the subnet time-out */
 	uint32_t retries;       /* further tries after the first */
