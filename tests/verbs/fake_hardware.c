@@ -69,6 +69,57 @@ static bool fails(const char *call)
 	return true;
 }
 
+/* ---- memory: the linker has these called in place of the library's ---- */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t count, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+/* The devices' own does not count. */
+#define malloc __real_malloc
+#define calloc __real_calloc
+
+static bool is_out_of_memory(void)
+{
+	bool failed = fails("memory");
+
+	if (failed)
+		errno = ENOMEM;
+	return failed;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return is_out_of_memory() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return is_out_of_memory() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return is_out_of_memory() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
+{
+	return is_out_of_memory() ? NULL : __real_reallocarray(old, count, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return is_out_of_memory() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
 /* ---- what tests do ---- */
 
 void fake_reset(void)

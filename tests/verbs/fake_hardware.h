@@ -136,8 +136,8 @@ struct fake_hardware {
 	int region_errno;
 	int modify_error;
 	/*
-	 * Every call that may fail is counted. The one with this number, and so many after it,
-	 * fail; 0: none does.
+	 * Every call that may fail is counted, for memory too. The one with this number, and so
+	 * many after it, fail; 0: none does.
 	 */
 	uint32_t calls;
 	uint32_t fail_first;
