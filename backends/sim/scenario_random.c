@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "dice.h"
+#include "fabric_draw.h"
 #include "fault_draw.h"
 #include "subnet.h"
 
@@ -21,7 +22,7 @@
 		      sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 /* What each purpose's dice are told apart by. */
-enum { OF_SHAPE = 0x5ca1e, OF_FABRIC, OF_OPTIONS, OF_FAULTS, OF_WORKLOAD };
+enum { OF_SHAPE = 0x5ca1e, OF_FABRIC, OF_OPTIONS, OF_FAULTS, OF_WORKLOAD, OF_KIND };
 
 /* The run in the large. */
 struct shape {
@@ -69,17 +70,29 @@ static void draw_shape(struct sim_dice dice, struct shape *shape)
 
 /* ---- the fabric ---- */
 
-static int draw_fabric(struct sim_scenario *scenario, struct sim_dice dice)
+static int draw_plain_fabric(struct sim_dice dice, struct sim_topology **topology)
 {
 	struct sim_random_limits limits;
-	int error;
 
 	sim_random_limits_default(&limits);
 	limits.switches = (struct sim_range){1, 8};
 	limits.hosts = (struct sim_range){2, (uint32_t)PICK(&dice, 4, 8, 16, 32)};
 	limits.redundant = (struct sim_range){1, 4};
-	error = sim_topology_random(sim_dice_below(&dice, UINT64_MAX), &limits,
-				    &scenario->topology);
+	return sim_topology_random(sim_dice_below(&dice, UINT64_MAX), &limits, topology);
+}
+
+/* Every third is of any kind, with all that there can be. */
+static int draw_fabric(struct sim_scenario *scenario, uint64_t seed)
+{
+	struct sim_dice dice = sim_dice(seed, OF_KIND);
+	int error;
+
+	if (sim_dice_one_in(&dice, 3)) {
+		scenario->lmc = (uint8_t)PICK(&dice, 0, 0, 1, 2);
+		error = sim_fabric_draw(&dice, &scenario->topology);
+	} else {
+		error = draw_plain_fabric(sim_dice(seed, OF_FABRIC), &scenario->topology);
+	}
 	if (error)
 		return error;
 	scenario->configs = calloc(scenario->topology->node_count, sizeof(*scenario->configs));
@@ -338,16 +351,18 @@ static char *describe(const struct sim_scenario *scenario, const struct shape *s
 	write_life(config->address_life, address_life, sizeof(address_life));
 	write_life(config->route_life, route_life, sizeof(route_life));
 	if (asprintf(&text,
-		     "%u switches, %u hosts, %u links, %u partitions; %u faults and %u requests in "
+		     "%s of %u switches, %u hosts, %u links, %u partitions, lmc %u; %u faults "
+		     "and %u requests in "
 		     "%" PRIu64 "s, start %s; timeout %" PRIu64 ", retries %u, negative_timeout "
 		     "%" PRIu64 ", addr_timeout %s, route_timeout %s, route_prot %s, resolve_depth "
 		     "%u, sa_depth %u, recv_depth %u, request_limit %u, memory_budget %" PRIu64
 		     "KiB, min_mtu %u, min_rate %u, join_verify %" PRIu64
 		     "s, loopback_prot %s; others on %u hosts, compat ibacm on %u",
-		     topology->switch_count, topology->host_count, topology->link_count,
-		     topology->partition_count, faults, shape->requests, shape->within / SEC,
-		     scenario->cold ? "cold" : "ready", config->timeout / MSEC, config->retries,
-		     config->negative_life / MSEC, address_life, route_life,
+		     topology->name, topology->switch_count, topology->host_count,
+		     topology->link_count, topology->partition_count, scenario->lmc, faults,
+		     shape->requests, shape->within / SEC, scenario->cold ? "cold" : "ready",
+		     config->timeout / MSEC, config->retries, config->negative_life / MSEC,
+		     address_life, route_life,
 		     config->route_protocol == ACM_ROUTE_SA ? "sa" : "acm", config->resolve_depth,
 		     config->sa_depth, config->recv_depth, config->request_limit,
 		     config->memory_budget >> 10, acm_mtu_bytes(config->min_mtu),
@@ -365,7 +380,7 @@ static int draw_all(struct sim_scenario *scenario)
 	int error;
 
 	draw_shape(sim_dice(seed, OF_SHAPE), &shape);
-	error = draw_fabric(scenario, sim_dice(seed, OF_FABRIC));
+	error = draw_fabric(scenario, seed);
 	if (!error)
 		error = draw_options(scenario, sim_dice(seed, OF_OPTIONS), &shape);
 	if (!error && !make_room(scenario, &shape))

@@ -109,6 +109,40 @@ static void all_kinds_of_faults_are_drawn(void **state)
 	assert_int_equal(seen, sim_faults_drawn | SIM_FAULT_BIT(SIM_FAULT_PKEY));
 }
 
+static bool begins_with(const struct sim_topology *topology, const char *kind)
+{
+	return !strncmp(topology->name, kind, strlen(kind));
+}
+
+static void all_kinds_of_fabrics_are_drawn(void **state)
+{
+	static const char *const kinds[] = {"random", "star", "fat-tree", "torus", "dragonfly"};
+	bool large = false, dual = false, limited = false, several_lids = false, updn = false;
+	uint32_t seen = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct sim_scenario *scenario = draw(seed);
+		const struct sim_topology *topology = scenario->topology;
+
+		for (uint32_t i = 0; i < 5; i++)
+			seen |= (uint32_t)begins_with(topology, kinds[i]) << i;
+		large = large || topology->host_count >= 48;
+		updn = updn || topology->routing == SIM_ROUTING_UPDN;
+		several_lids = several_lids || scenario->lmc;
+		for (uint32_t i = topology->switch_count; i < topology->node_count; i++) {
+			dual = dual || topology->nodes[i].port_count > 1;
+			assert_int_equal(topology->nodes[i].address_count, 3);
+		}
+		for (uint32_t i = 0; i < topology->partition_count; i++)
+			limited = limited || topology->partitions[i].pkey == 0x7fff;
+		assert_true(topology->host_count >= 2);
+		sim_scenario_free(scenario);
+	}
+	assert_int_equal(seen, 31);
+	assert_true(large && dual && limited && several_lids && updn);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +150,7 @@ int main(void)
 		cmocka_unit_test(options_are_such_as_an_engine_takes),
 		cmocka_unit_test(steps_come_in_order_and_faults_end),
 		cmocka_unit_test(all_kinds_of_faults_are_drawn),
+		cmocka_unit_test(all_kinds_of_fabrics_are_drawn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
