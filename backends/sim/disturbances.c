@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "disturbances.h"
+#include "hindrances.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,7 +40,7 @@ void sim_disturbances_free(struct sim_disturbances *disturbances)
 
 enum scope {
 	SCOPE_ALL,
-	SCOPE_NOBODY, /* delays no answer */
+	SCOPE_NOBODY, /* delays no answer, or those alone that pass a link: hindrances.h */
 	SCOPE_NODES,  /* those that it names; all where it names none */
 	SCOPE_LINKS,  /* those at the ends of its links; all where that is not hosts alone */
 };
@@ -52,6 +53,8 @@ struct concern {
 
 static struct concern concern_of(const struct sim_fault_plan *plan)
 {
+	if (sim_fault_hinders(plan))
+		return (struct concern){.scope = SCOPE_NOBODY};
 	switch (plan->kind) {
 	case SIM_FAULT_DUPLICATION:
 	case SIM_FAULT_SA_TWICE:
@@ -78,10 +81,7 @@ static struct concern concern_of(const struct sim_fault_plan *plan)
 	case SIM_FAULT_DELAY:
 	case SIM_FAULT_REORDERING:
 	case SIM_FAULT_CORRUPTION:
-		return (struct concern){.scope = plan->links.count && !plan->nodes.count
-							 ? SCOPE_LINKS
-							 : SCOPE_NODES,
-					.lasts = true};
+		return (struct concern){.scope = SCOPE_NODES, .lasts = true};
 	case SIM_FAULT_PKEY:
 		return (struct concern){.scope = SCOPE_NODES, .lasts = true, .reroutes = true};
 	case SIM_FAULT_LINK_DOWN:

@@ -126,3 +126,16 @@ bool sim_memberships_hold(const struct sim_memberships *memberships, uint32_t no
 	}
 	return !memberships->incomplete;
 }
+
+bool sim_memberships_mlid(const struct sim_memberships *memberships, uint32_t node, uint32_t which,
+			  uint16_t *mlid)
+{
+	const struct sim_memberships_of *of = &memberships->nodes[node];
+
+	for (uint32_t i = 0; i < of->count; i++) {
+		*mlid = of->all[i].mlid;
+		if (of->all[i].joined && !which--)
+			return true;
+	}
+	return false;
+}

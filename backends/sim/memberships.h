@@ -39,4 +39,8 @@ uint64_t sim_memberships_oldest_join(const struct sim_memberships *memberships, 
 bool sim_memberships_hold(const struct sim_memberships *memberships, uint32_t node,
 			  const struct sim_subnet *subnet);
 
+/* The MLID of group number `which`, from 0, that a node has joined. False: there is none. */
+bool sim_memberships_mlid(const struct sim_memberships *memberships, uint32_t node, uint32_t which,
+			  uint16_t *mlid);
+
 #endif

@@ -356,6 +356,7 @@ static int watch_rules(struct simulation *simulation)
 	int error =
 		sim_invariants_init(&simulation->invariants, topology, simulation->control, &hook);
 
+	simulation_watch_ways(simulation);
 	if (!error)
 		error = sim_ledger_init(&simulation->ledger, topology, &hook);
 	if (!error)
@@ -435,6 +436,7 @@ static void tear_down(struct simulation *simulation)
 	sim_invariants_free(&simulation->invariants);
 	sim_inquiries_free(&simulation->inquiries);
 	sim_disturbances_free(&simulation->disturbances);
+	sim_hindrances_free(&simulation->hindrances);
 	sim_memberships_free(&simulation->memberships);
 	sim_ledger_free(&simulation->ledger);
 	for (uint32_t i = 0; i < simulation->drawn_count; i++)

@@ -187,6 +187,9 @@ void simulation_apply(struct simulation *simulation, const struct sim_fault_plan
 
 	simulation->error =
 		sim_disturbances_begin(&simulation->disturbances, plan, simulation->now);
+	if (!simulation->error && sim_fault_hinders(plan))
+		simulation->error =
+			sim_hindrances_begin(&simulation->hindrances, plan, simulation->now);
 	if (simulation->error)
 		return;
 	if (sim_fault_is_of_nodes(plan->kind)) {
@@ -211,6 +214,7 @@ void simulation_undo(struct simulation *simulation, const struct sim_fault_plan 
 	char why[SIM_CAME_SIZE - 64];
 
 	sim_disturbances_end(&simulation->disturbances, plan, simulation->now);
+	sim_hindrances_end(&simulation->hindrances, plan, simulation->now);
 	if (sim_fault_is_of_nodes(plan->kind)) {
 		undo_on_nodes(simulation, plan);
 	} else {

@@ -305,7 +305,9 @@ static void check_promptness(struct simulation *simulation, const struct sim_ask
 	if (patience > wait.allowed)
 		wait.allowed = patience;
 	wait.allowed += asked->ahead * AHEAD_TIME + simulation->allowance;
-	if (simulation->now - asked->time > wait.allowed && is_answered_at_once(simulation, asked))
+	if (simulation->now - asked->time > wait.allowed &&
+	    is_answered_at_once(simulation, asked) &&
+	    !sim_hindrances_met(&simulation->hindrances, &wait))
 		sim_disturbances_check_wait(&simulation->disturbances, &wait);
 }
 

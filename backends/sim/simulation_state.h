@@ -6,6 +6,7 @@
 #include "builtin_control.h"
 #include "disturbances.h"
 #include "fabric_faults.h"
+#include "hindrances.h"
 #include "inquiries.h"
 #include "invariants.h"
 #include "memberships.h"
@@ -100,6 +101,7 @@ struct simulation {
 	struct sim_ledger ledger;
 	struct sim_inquiries inquiries;
 	struct sim_disturbances disturbances;
+	struct sim_hindrances hindrances;
 	struct sim_memberships memberships;
 	bool was_ready;                /* all were at one time, and the switches knew of them */
 	struct sim_progress *progress; /* by step */
@@ -184,6 +186,9 @@ bool simulation_is_settled(struct simulation *simulation);
 void simulation_unsettle(struct simulation *simulation);
 /* Looks after the nodes to which something has happened. */
 void simulation_heal(struct simulation *simulation);
+
+/* simulation_ways.c */
+void simulation_watch_ways(struct simulation *simulation);
 
 /* simulation_verdicts.c */
 void simulation_judge_answer(struct simulation *simulation, const struct sim_asked *asked,

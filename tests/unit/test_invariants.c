@@ -617,6 +617,170 @@ static void a_fault_excuses_those_alone_whom_it_concerns(void **state)
 			 2);
 }
 
+/* ---- and links that lose packets hinder those alone whose packets pass them ---- */
+
+struct nodes_ways {
+	uint64_t generation;
+	uint32_t link;         /* on the way between ... */
+	uint32_t node, target; /* ... these */
+};
+
+static uint64_t generation_of(void *context)
+{
+	return ((const struct nodes_ways *)context)->generation;
+}
+
+static bool passes(void *context, const struct sim_wait *wait, const struct sim_nodes *links)
+{
+	const struct nodes_ways *ways = context;
+
+	return links->nodes[0] == ways->link && wait->node == ways->node &&
+	       wait->target == ways->target;
+}
+
+static bool is_met(const struct sim_hindrances *hindrances, uint32_t node, uint32_t target,
+		   uint64_t joined, uint64_t answered)
+{
+	struct sim_wait wait = {
+		.node = node, .target = target, .joined = joined, .answered = answered};
+
+	return sim_hindrances_met(hindrances, &wait);
+}
+
+static void a_lossy_link_hinders_those_alone_whose_packets_pass_it(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t link = 3, other = 2, n1 = fixture->n1, n2 = fixture->n2, n3 = fixture->n3;
+	struct sim_fault_plan lossy = {.kind = SIM_FAULT_LOSS,
+				       .links = {.count = 1, .nodes = &link}};
+	struct sim_fault_plan late = {.kind = SIM_FAULT_DELAY,
+				      .links = {.count = 1, .nodes = &other}};
+	struct nodes_ways ways = {.link = link, .node = n1, .target = n2};
+	struct sim_hindrances hindrances;
+
+	sim_hindrances_init(&hindrances, &(struct sim_ways){generation_of, passes, &ways});
+	assert_false(is_met(&hindrances, n1, n2, 0, 100));
+	assert_int_equal(sim_hindrances_begin(&hindrances, &lossy, 10), 0);
+	assert_int_equal(sim_hindrances_begin(&hindrances, &late, 10), 0);
+	assert_true(is_met(&hindrances, n1, n2, 5, 10));
+	assert_false(is_met(&hindrances, n1, n2, 5, 9));
+	assert_false(is_met(&hindrances, n1, n3, 5, 20));
+	assert_false(is_met(&hindrances, n2, n1, 5, 20));
+	sim_hindrances_end(&hindrances, &lossy, 30);
+	assert_true(is_met(&hindrances, n1, n2, 30, 40));
+	assert_false(is_met(&hindrances, n1, n2, 31, 40));
+	/* Which ways packets took is not known any more. */
+	ways.generation++;
+	assert_true(is_met(&hindrances, n1, n3, 31, 40));
+	sim_hindrances_end(&hindrances, &late, 35);
+	assert_true(is_met(&hindrances, n1, n3, 35, 40));
+	assert_false(is_met(&hindrances, n1, n3, 36, 40));
+	sim_hindrances_free(&hindrances);
+}
+
+/* A control of which only tables and ports are looked at. */
+struct bare_control {
+	struct sim_control control;
+	struct sim_subnet *subnet;
+};
+
+static const struct sim_tables *tables_of(struct sim_control *control)
+{
+	return sim_subnet_tables(((struct bare_control *)control)->subnet);
+}
+
+static int port_facts_of(struct sim_control *control, struct sim_port_ref port,
+			 struct acm_port_facts *facts)
+{
+	return sim_subnet_port_facts(((struct bare_control *)control)->subnet, port, facts);
+}
+
+/* They join a group of their own, in the subnet and by their traces. */
+static void meet(const struct fixture *fixture, struct sim_subnet *subnet,
+		 struct sim_memberships *memberships)
+{
+	const uint32_t nodes[] = {fixture->n1, fixture->n2, fixture->n3};
+	const struct acm_mcmember record = {.mgid = {{0xff, 0x15, 0x40, 0x01}},
+					    .qkey = ACM_QKEY,
+					    .mtu = 4,
+					    .rate = 3,
+					    .pkey = ACM_PKEY_DEFAULT};
+	struct acm_trace joined = {.type = ACM_TRACE_JOINED, .gid = record.mgid};
+	struct sim_group *group;
+
+	assert_int_equal(sim_subnet_add_group(subnet, &record, &group), 0);
+	joined.lid = group->record.mlid;
+	for (size_t i = 0; i < 3; i++) {
+		struct sim_port_ref ref = {.node = nodes[i], .port = 1};
+
+		assert_int_equal(sim_subnet_join(subnet, group, sim_subnet_port_index(subnet, ref),
+						 false, 1, 0),
+				 0);
+		sim_memberships_trace(memberships, nodes[i], &joined);
+	}
+	sim_subnet_advance(subnet, ACM_NSEC_PER_SEC);
+}
+
+static void packets_pass_the_links_that_the_tables_say(void **state)
+{
+	struct fixture *fixture = *state;
+	static const struct sim_control_ops ops = {.tables = tables_of,
+						   .port_facts = port_facts_of};
+	struct bare_control bare = {.control = {&ops}};
+	struct sim_subnet_options options;
+	char why[256];
+	struct simulation simulation = {.topology = fixture->topology, .control = &bare.control};
+	const struct sim_ways *ways = &simulation.hindrances.ways;
+	struct sim_wait near = {.node = fixture->n1, .target = fixture->n3};
+	struct sim_wait far = {.node = fixture->n1, .target = fixture->n2};
+	uint32_t link = 0; /* between the switches */
+	const struct sim_nodes links = {.count = 1, .nodes = &link};
+	uint64_t generation;
+
+	sim_subnet_options_default(&options);
+	assert_int_equal(
+		sim_subnet_create(fixture->topology, &options, &bare.subnet, why, sizeof(why)), 0);
+	simulation_watch_ways(&simulation);
+	assert_int_equal(
+		sim_memberships_init(&simulation.memberships, fixture->topology->node_count), 0);
+	for (int joined = 0; joined < 2; joined++) {
+		link = 0;
+		assert_true(ways->pass(ways->context, &far, &links));
+		assert_false(ways->pass(ways->context, &near, &links));
+		link = fixture->topology->nodes[fixture->n3].ports[1].link;
+		assert_true(ways->pass(ways->context, &near, &links));
+		assert_false(ways->pass(ways->context, &far, &links));
+		generation = ways->generation(ways->context);
+		if (!joined)
+			meet(fixture, bare.subnet, &simulation.memberships);
+		assert_int_equal(ways->generation(ways->context) != generation, !joined);
+	}
+	sim_memberships_free(&simulation.memberships);
+	sim_subnet_destroy(bare.subnet);
+}
+
+static void a_fault_is_a_hindrance_or_concerns_nodes(void **state)
+{
+	struct fixture *fixture = *state;
+	uint32_t link = 0;
+	struct sim_nodes links = {.count = 1, .nodes = &link};
+	struct sim_fault_plan plan = {.kind = SIM_FAULT_LOSS, .links = links};
+
+	assert_true(sim_fault_hinders(&plan));
+	assert_int_equal(concerned(fixture, &plan), 0);
+	plan.kind = SIM_FAULT_LINK_FLAPPING;
+	assert_false(sim_fault_hinders(&plan));
+	assert_int_equal(concerned(fixture, &plan), 2);
+	plan = (struct sim_fault_plan){.kind = SIM_FAULT_LOSS};
+	assert_false(sim_fault_hinders(&plan));
+	assert_int_equal(concerned(fixture, &plan), 2);
+	plan = (struct sim_fault_plan){.kind = SIM_FAULT_LOSS,
+				       .links = links,
+				       .nodes = {.count = 1, .nodes = &fixture->n3}};
+	assert_false(sim_fault_hinders(&plan));
+	assert_int_equal(concerned(fixture, &plan), 1);
+}
+
 static void routes_hold_again_when_what_was_learned_before_has_expired(void **state)
 {
 	struct fixture *fixture = *state;
@@ -875,6 +1039,9 @@ int main(void)
 		RULE_TEST(a_wait_for_whom_nothing_happened_to_is_a_breach),
 		RULE_TEST(a_wait_is_no_breach_until_a_node_is_well_again),
 		RULE_TEST(a_fault_excuses_those_alone_whom_it_concerns),
+		RULE_TEST(a_lossy_link_hinders_those_alone_whose_packets_pass_it),
+		RULE_TEST(packets_pass_the_links_that_the_tables_say),
+		RULE_TEST(a_fault_is_a_hindrance_or_concerns_nodes),
 		RULE_TEST(a_fault_ends_for_those_for_whom_it_began),
 		RULE_TEST(a_link_that_the_manager_moves_behind_concerns_all),
 		RULE_TEST(routes_hold_again_when_what_was_learned_before_has_expired),
