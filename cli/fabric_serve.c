@@ -216,6 +216,7 @@ static int serve(const struct arguments *arguments, const struct sim_topology *t
 	options.ibsim.cancel_fd = signal_fd;
 	options.ibsim.progress = arguments->verbose ? tell : NULL;
 	options.ibsim.notice = tell;
+	options.server.notice = tell;
 	ret = sim_served_create(topology, &options, &served, why, sizeof(why));
 	if (ret == -ECANCELED)
 		return command_failed(COMMAND, "told to stop while starting");

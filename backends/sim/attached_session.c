@@ -330,6 +330,6 @@ void sim_attached_connect(struct acm_transport *base)
 	if (error == -ENAMETOOLONG)
 		attached_end(transport, -ENOENT, "%s is too long for a node's name",
 			     transport->node);
-	else if (error)
+	else if (error && error != -EPIPE) /* one that has gone may have said why */
 		lose_server(transport, error);
 }

@@ -4,11 +4,13 @@
 #include "fabric_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +19,8 @@
 /* Events and connections taken at once: the fabric runs in between. */
 #define EVENTS  64
 #define ACCEPTS 64
+/* When memory was lacking for a connection: until it is tried again, if nobody goes meanwhile. */
+#define ACCEPT_AGAIN ACM_NSEC_PER_SEC
 
 struct client_list {
 	struct sim_fabric_client *first, *last;
@@ -30,8 +34,11 @@ struct sim_fabric_server {
 	ino_t inode;
 	int epoll_fd;
 	int listen_fd;
-	bool listening; /* or there was no descriptor left for a connection */
-	bool *stopped;  /* by node */
+	bool listening;     /* or there was no memory for a connection ... */
+	uint64_t listen_at; /* ... and it is tried again then */
+	int reserve_fd;     /* given up to take in, and refuse, whom no descriptor is left for */
+	uint32_t crowd;     /* programs attached when that was told; 0: there is room */
+	bool *stopped;      /* by node */
 	uint32_t count;
 	struct client_list clients; /* the longest connected first */
 	bool awaiting;              /* some clients, for the fabric to find something out */
@@ -126,6 +133,61 @@ static void listen_on(struct sim_fabric_server *server, bool listening)
 	      &server->listen_fd);
 }
 
+/* ---- descriptors ---- */
+
+static void notify(const struct sim_fabric_server *server, const char *text)
+{
+	if (server->options.notice)
+		server->options.notice(server->options.notice_context, text);
+}
+
+static void explain_crowd(const struct sim_fabric_server *server, int error, char *text,
+			  size_t size)
+{
+	struct rlimit limit = {0};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (error == -EMFILE)
+		snprintf(text, size,
+			 "all %llu files that the fabric server may have open are in use, with %u"
+			 " programs attached, and no more are let in; end some, or start it where"
+			 " the hard limit is higher (ulimit -Hn, LimitNOFILE=)",
+			 (unsigned long long)limit.rlim_cur, server->count);
+	else
+		snprintf(text, size,
+			 "the system has no file left to open, with %u programs attached, and no"
+			 " more are let in; raise its limit (sysctl fs.file-max)",
+			 server->count);
+}
+
+/* Told once, until many have gone: not with everybody who comes and goes. */
+static void note_crowd(struct sim_fabric_server *server, const char *text)
+{
+	if (server->crowd)
+		return;
+	server->crowd = server->count + 1;
+	notify(server, text);
+}
+
+static void note_room(struct sim_fabric_server *server)
+{
+	char text[SIM_ATTACH_TEXT];
+
+	if (!server->crowd ||
+	    (server->count && server->count >= server->crowd - server->crowd / 8 - 1))
+		return;
+	server->crowd = 0;
+	snprintf(text, sizeof(text), "%u programs are attached, and more are let in again",
+		 server->count);
+	notify(server, text);
+}
+
+static void keep_reserve(struct sim_fabric_server *server)
+{
+	if (server->reserve_fd < 0)
+		server->reserve_fd = fcntl(server->listen_fd, F_DUPFD_CLOEXEC, 0);
+}
+
 /* ---- clients that come and go ---- */
 
 static void end_client(struct sim_fabric_server *server, struct sim_fabric_client *client)
@@ -135,6 +197,8 @@ static void end_client(struct sim_fabric_server *server, struct sim_fabric_clien
 	take_out(&server->clients, client);
 	server->count--;
 	sim_fabric_client_destroy(client);
+	keep_reserve(server);
+	note_room(server);
 	listen_on(server, true);
 }
 
@@ -160,19 +224,54 @@ static int add_client(struct sim_fabric_server *server, int fd, uint64_t now)
 	return error;
 }
 
+/* By the descriptor that is kept for that. Its program is told why, so that it does not wait. */
+static int refuse_next(struct sim_fabric_server *server, int lack, uint64_t now)
+{
+	struct sim_fabric_client *client;
+	char text[SIM_ATTACH_TEXT];
+	int fd;
+
+	if (server->reserve_fd < 0)
+		return lack;
+	close(server->reserve_fd);
+	server->reserve_fd = -1;
+	fd = sim_channel_accept(server->listen_fd);
+	if (fd < 0) {
+		keep_reserve(server);
+		return fd;
+	}
+	explain_crowd(server, lack, text, sizeof(text));
+	note_crowd(server, text);
+	client = sim_fabric_client_create(&server->host, fd, now);
+	if (client) {
+		sim_fabric_client_refuse(client, lack, "%s", text);
+		sim_fabric_client_destroy(client);
+	} else {
+		close(fd);
+	}
+	keep_reserve(server);
+	return 0;
+}
+
 static void accept_clients(struct sim_fabric_server *server, uint64_t now)
 {
 	for (int i = 0; i < ACCEPTS; i++) {
 		int fd = sim_channel_accept(server->listen_fd);
-		int error;
+		int error = fd;
 
-		if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM)
-			listen_on(server, false); /* until somebody goes */
-		if (fd < 0)
-			return;
-		error = add_client(server, fd, now);
-		if (error == -ENOMEM)
+		if (fd >= 0)
+			error = add_client(server, fd, now);
+		else if (fd == -EMFILE || fd == -ENFILE)
+			error = refuse_next(server, fd, now);
+		if (fd >= 0 && error == -ENOMEM)
 			close(fd);
+		if (fd >= 0 || !error)
+			continue;
+		if (error != -EAGAIN) {
+			listen_on(server, false); /* until somebody goes, or then */
+			server->listen_at = now + ACCEPT_AGAIN;
+		}
+		return;
 	}
 }
 
@@ -291,6 +390,8 @@ uint64_t sim_fabric_server_deadline(const struct sim_fabric_server *server)
 
 	if (server->ready)
 		return 0;
+	if (!server->listening && server->listen_at < fabric)
+		fabric = server->listen_at;
 	if (client)
 		silent = client->since + server->options.greeting_time;
 	return fabric < silent ? fabric : silent;
@@ -304,6 +405,8 @@ int sim_fabric_server_process(struct sim_fabric_server *server, uint64_t now)
 	if (error)
 		return error;
 	resume_awaiting(server);
+	if (!server->listening && server->listen_at <= now)
+		listen_on(server, true);
 	count = epoll_wait(server->epoll_fd, events, EVENTS, 0);
 	for (int i = 0; i < count; i++)
 		take_epoll_event(server, &events[i], now);
@@ -416,6 +519,9 @@ static int open_watch(struct sim_fabric_server *server, char *why, size_t size)
 		error = watch(server, EPOLL_CTL_ADD, sim_fabric_fd(server->host.fabric), EPOLLIN,
 			      server->host.fabric);
 	server->listening = true;
+	keep_reserve(server);
+	if (!error && server->reserve_fd < 0)
+		error = -errno;
 	if (error)
 		snprintf(why, size, "the fabric cannot be served: %s", strerror(-error));
 	return error;
@@ -436,7 +542,7 @@ int sim_fabric_server_create(const struct sim_topology *topology, struct sim_fab
 		return -ENOMEM;
 	}
 	made->options = *options;
-	made->epoll_fd = made->listen_fd = -1;
+	made->epoll_fd = made->listen_fd = made->reserve_fd = -1;
 	made->ready_end = &made->ready;
 	made->host = (struct sim_fabric_host){.fabric = fabric,
 					      .topology = topology,
@@ -461,6 +567,7 @@ void sim_fabric_server_destroy(struct sim_fabric_server *server)
 {
 	struct stat status;
 
+	server->crowd = 0; /* nobody is let in any more */
 	while (server->clients.first)
 		end_client(server, server->clients.first);
 	if (server->path && !lstat(server->path, &status) && status.st_dev == server->device &&
@@ -468,6 +575,8 @@ void sim_fabric_server_destroy(struct sim_fabric_server *server)
 		unlink(server->path);
 	if (server->listen_fd >= 0)
 		close(server->listen_fd);
+	if (server->reserve_fd >= 0)
+		close(server->reserve_fd);
 	if (server->epoll_fd >= 0)
 		close(server->epoll_fd);
 	free(server->path);

@@ -22,6 +22,9 @@ struct sim_fabric_server_options {
 	 */
 	int (*fault)(void *context, const char *text, char *why, size_t size);
 	void *fault_context;
+	/* What befalls the server that nobody asked for, in a sentence. May be NULL. */
+	void (*notice)(void *context, const char *text);
+	void *notice_context;
 };
 void sim_fabric_server_options_default(struct sim_fabric_server_options *options);
 

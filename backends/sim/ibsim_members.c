@@ -15,7 +15,8 @@
 /* An SA that is silent for so long tells nothing. */
 #define PATIENCE (3 * ACM_NSEC_PER_SEC)
 
-/* In the MAD. The key is the one that OpenSM has unless configured: it tells members who know it. */
+/* In the MAD. The key is the one that OpenSM has unless configured: it tells members who know it.
+ */
 #define AT_SM_KEY         36
 #define AT_COMPONENT_MASK 48
 #define AT_PORT_GID       72
@@ -66,8 +67,7 @@ static int note(struct ibsim_members *members, uint32_t port, const struct acm_g
 		members->known = larger;
 		members->room = room;
 	}
-	members->known[members->count++] =
-		(struct ibsim_known_member){.mgid = *mgid, .port = port};
+	members->known[members->count++] = (struct ibsim_known_member){.mgid = *mgid, .port = port};
 	return 0;
 }
 
@@ -141,10 +141,10 @@ static void finish(struct ibsim_subnet *subnet)
 
 		if (known->finding == NO_MEMBER)
 			continue;
-		members->list[members->told.count] = (struct sim_group_membership){
-			.port = subnet->refs[known->port],
-			.unknown = known->finding != MEMBER,
-			.record = known->record};
+		members->list[members->told.count] =
+			(struct sim_group_membership){.port = subnet->refs[known->port],
+						      .unknown = known->finding != MEMBER,
+						      .record = known->record};
 		members->list[members->told.count++].record.mgid = known->mgid;
 		members->known[kept++] = *known;
 	}
@@ -174,15 +174,16 @@ static void answered(void *context, uint64_t cookie, int status, const uint8_t *
 }
 
 /*
- * Whoever asks must be in the group's partition, so that a port asks for itself. One that is down is
- * asked for by the SM's.
+ * Whoever asks must be in the group's partition, so that a port asks for itself. One that is down
+ * is asked for by the SM's.
  */
 static int ask_one(struct ibsim_subnet *subnet, uint32_t place)
 {
 	const struct ibsim_known_member *known = &subnet->members.known[place];
 	const struct acm_port_facts *facts = &subnet->ports.facts[known->port];
 	struct sim_port_ref sm = {.node = subnet->sm, .port = 1};
-	uint32_t from = facts->state == ACM_PORT_ACTIVE ? known->port : ibsim_port_index(subnet, sm);
+	uint32_t from =
+		facts->state == ACM_PORT_ACTIVE ? known->port : ibsim_port_index(subnet, sm);
 	uint8_t mad[ACM_MAD_LENGTH];
 
 	acm_sa_encode_group_get(&known->mgid, place, mad);

@@ -279,6 +279,34 @@ hostile() {
 	end fabric 0
 }
 
+# More programs than it may have files: who finds no place is told so, and it goes on.
+descriptors() {
+	local round
+	begin fabric bash -c 'ulimit -n 64; exec "$@"' - "$ACMITE" fabric serve \
+		"$topologies/two-tier.yaml" --socket "$fabric"
+	for round in 1 2; do
+		begin fill "$TOOLS/hostile_programs" "$fabric" fill node07
+		refused node03 'all 64 files that the fabric server may have open are in use, .*hard limit'
+		expect 1 "$ACMITE" fabric show -f "$fabric"
+		says 'all 64 files'
+		expect 1 "$ACMITE" fabric exec -f "$fabric" -n node01 -- true
+		says 'all 64 files'
+		slay fill
+		until_so show
+		same "told of it" "$(grep -c 'all 64 files' "$scratch/fabric.log")" "$round"
+		same "told of its end" "$(grep -c 'let in again' "$scratch/fabric.log")" "$round"
+	done
+	attach_nodes node01 node03
+	resolves node01 node03
+	end fabric 0
+	same "lines about it" "$(grep -c 'programs' "$scratch/fabric.log")" 4
+	# A soft limit is none.
+	begin fabric bash -c 'ulimit -Sn 64; exec "$@"' - "$ACMITE" fabric serve \
+		"$topologies/two-tier.yaml" --socket "$fabric"
+	same "its limits" "$(sed -nE "s/^Max open files +([0-9]+) +([0-9]+) .*/\1/p" "/proc/${programs[fabric]}/limits")" \
+		"$(ulimit -Hn)"
+}
+
 part=$1
 shift
 "$part" "$@"

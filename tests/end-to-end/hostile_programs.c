@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Usage: hostile_programs SOCKET version|garbage|reckless|crowd
- *        hostile_programs SOCKET unread|silent NODE
+ *        hostile_programs SOCKET unread|silent|fill NODE
  * Misbehaves at a fabric server. Exit 0: the server did to it what docs/attach.md says. The last
- * two say READY and keep it up until standard input ends.
+ * three say READY and keep it up until standard input ends.
  */
 #include "attach_channel.h"
 #include "attach_welcome.h"
@@ -281,6 +281,27 @@ static void silent(const char *node)
 	keep_up();
 }
 
+/* Takes all places that there are. */
+static void fill(const char *node)
+{
+	union sim_attach_message message;
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	do {
+		int fd = join_server();
+
+		sim_channel_hello(fd, SIM_ATTACH_PROGRAM, node);
+		if (sim_attach_await(fd, &message, PATIENCE_MS) != 1)
+			fail("a connection is not answered");
+	} while (message.header.type == SIM_ATTACH_WELCOME);
+	if (message.header.type != SIM_ATTACH_REFUSED || message.refused.status != -EMFILE)
+		fail("refused: %s", message.refused.text);
+	keep_up();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -289,7 +310,8 @@ int main(int argc, char **argv)
 		void (*run_on)(const char *node);
 	} kinds[] = {{"version", version, NULL},   {"garbage", garbage, NULL},
 		     {"reckless", reckless, NULL}, {"crowd", crowd, NULL},
-		     {"unread", NULL, unread},     {"silent", NULL, silent}};
+		     {"unread", NULL, unread},     {"silent", NULL, silent},
+		     {"fill", NULL, fill}};
 
 	for (size_t i = 0; argc > 2 && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (strcmp(argv[2], kinds[i].name))

@@ -66,16 +66,14 @@ static void joined_and_attached_are_told_apart(void **state)
 	world_set_up_star(&world, 4);
 	begin(&world, &cursor);
 	expect_end(&world, &cursor);
-	mlid = world_join(&world, 1, &world_group);                  /* both */
+	mlid = world_join(&world, 1, &world_group);                              /* both */
 	fake_control_join(world.control, world.nodes[0].index, 1, &world_group); /* joined */
-	attach(&world, 3, &world_group, mlid);                       /* attached */
+	attach(&world, 3, &world_group, mlid);                                   /* attached */
 	attach(&world, 2, &world_other_group, 0xc007); /* to a group that nobody has joined */
 	begin(&world, &cursor);
 	expect_row(&world, &cursor, OTHER "0xc007 node3 1 none - - - - - 1 no");
-	expect_row(&world, &cursor,
-		   GROUP "0xc000 node1 1 full 0xffff 0x00000b1b 2048 10 0 0 yes");
-	expect_row(&world, &cursor,
-		   GROUP "0xc000 node2 1 full 0xffff 0x00000b1b 2048 10 0 1 yes");
+	expect_row(&world, &cursor, GROUP "0xc000 node1 1 full 0xffff 0x00000b1b 2048 10 0 0 yes");
+	expect_row(&world, &cursor, GROUP "0xc000 node2 1 full 0xffff 0x00000b1b 2048 10 0 1 yes");
 	expect_row(&world, &cursor, GROUP "0xc000 node4 1 none - - - - - 1 no");
 	expect_end(&world, &cursor);
 	world_tear_down(&world);
@@ -133,8 +131,7 @@ static void queue_pairs_are_counted(void **state)
 	assert_int_equal(transport->ops->attach(transport, 8, &world_group, 0xc009, 1), 0);
 	world_expect(&world.nodes[0], ACM_EVENT_ATTACHED);
 	begin(&world, &cursor);
-	expect_row(&world, &cursor,
-		   GROUP "0xc000 node1 1 full 0xffff 0x00000b1b 2048 10 0 2 yes");
+	expect_row(&world, &cursor, GROUP "0xc000 node1 1 full 0xffff 0x00000b1b 2048 10 0 2 yes");
 	expect_end(&world, &cursor);
 	world_tear_down(&world);
 }
