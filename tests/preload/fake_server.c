@@ -60,6 +60,10 @@ void fake_server_facts(uint32_t index, struct acm_port_facts *facts)
 		.pkey_count = 2,
 		.pkeys = {0xffff, 0x8001},
 	};
+	if (index) {
+		facts->pkey_count = 3;
+		memcpy(facts->pkeys, (uint16_t[]){0x8002, 0xffff, 0x8001}, 3 * sizeof(uint16_t));
+	}
 }
 
 /* ---- what it does by itself ---- */

@@ -93,6 +93,38 @@ static void ports_are_as_the_server_says(void **state)
 	assert_int_equal(umad_get_ca_portguids(NULL, guids, FAKE_PORTS), -ENOMEM);
 }
 
+/* As libibumad: the first that is active, then the first with a link, then the first. */
+static void any_port_is_the_best(void **state)
+{
+	struct rig *rig = *state;
+	static const enum acm_port_state states[][FAKE_PORTS] = {
+		{ACM_PORT_DOWN, ACM_PORT_ACTIVE}, {ACM_PORT_INIT, ACM_PORT_ACTIVE},
+		{ACM_PORT_DOWN, ACM_PORT_INIT},   {ACM_PORT_ACTIVE, ACM_PORT_ACTIVE},
+		{ACM_PORT_DOWN, ACM_PORT_DOWN},
+	};
+	static const int best[] = {2, 2, 2, 1, 1};
+	umad_port_t port;
+
+	for (size_t i = 0; i < sizeof(best) / sizeof(*best); i++) {
+		for (uint32_t index = 0; index < FAKE_PORTS; index++) {
+			struct sim_attach_port message = {.header.type = SIM_ATTACH_PORT,
+							  .port = index};
+
+			fake_server_facts(index, &message.facts);
+			message.facts.state = states[i][index];
+			message.facts.sm_lid = (uint16_t)(100 + i);
+			fake_server_say(rig->server, &message);
+		}
+		do { /* until the last has been heard */
+			assert_int_equal(umad_get_port(NULL, 2, &port), 0);
+			umad_release_port(&port);
+		} while (port.sm_lid != 100 + i);
+		assert_int_equal(umad_get_port(NULL, 0, &port), 0);
+		umad_release_port(&port);
+		assert_int_equal(port.portnum, best[i]);
+	}
+}
+
 static void device_list_has_one(void **state)
 {
 	struct umad_device_node *list = umad_get_ca_device_list();
@@ -482,6 +514,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(ports_are_as_the_server_says),
+		TEST(any_port_is_the_best),
 		TEST(device_list_has_one),
 		TEST(agents_are_32_for_each_port),
 		TEST(methods_have_one_server),

@@ -130,6 +130,12 @@ static void tables_keep_their_indices(void **state)
 	assert_int_equal(ibv_query_pkey(rig->context, 1, ACM_PORT_PKEYS_MAX, &pkey), -1);
 	assert_int_equal(ibv_get_pkey_index(rig->context, 1, htobe16(0x8001)), 1);
 	assert_int_equal(ibv_get_pkey_index(rig->context, 1, htobe16(0x0001)), -1);
+	assert_int_equal(ibv_query_pkey(rig->context, 2, 0, &pkey), 0);
+	assert_int_equal(be16toh(pkey), 0x8002);
+	assert_int_equal(ibv_get_pkey_index(rig->context, 2, htobe16(0x8001)), 2);
+	assert_int_equal(ibv_get_pkey_index(rig->context, 1, htobe16(0x8002)), -1);
+	assert_int_equal(ibv_query_pkey(rig->context, 3, 0, &pkey), -1);
+	assert_int_equal(ibv_query_gid(rig->context, 0, 0, &gid), -1);
 }
 
 /* ---- async events ---- */

@@ -268,6 +268,25 @@ static void endpoint_is_what_init_asks_for(void **state)
 	assert_int_equal(fake_server_count(rig->server, SIM_ATTACH_OPEN), 1);
 }
 
+static void an_index_is_one_of_its_port(void **state)
+{
+	struct rig *rig = *state;
+	union sim_attach_message message;
+	struct ibv_qp_attr wanted = {
+		.qp_state = IBV_QPS_INIT, .pkey_index = 0, .port_num = 2, .qkey = QKEY};
+	const int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+
+	assert_int_equal(ibv_modify_qp(rig->pair, &wanted, mask), 0);
+	fake_server_take(rig->server, SIM_ATTACH_OPEN, &message);
+	assert_int_equal(message.open.port, 1);
+	assert_int_equal(message.open.pkey, 0x8002);
+	assert_int_equal(to_state(rig, IBV_QPS_RESET), 0);
+	wanted.port_num = FAKE_PORTS + 1;
+	assert_int_equal(ibv_modify_qp(rig->pair, &wanted, mask), EINVAL);
+	wanted.port_num = 0;
+	assert_int_equal(ibv_modify_qp(rig->pair, &wanted, mask), EINVAL);
+}
+
 static void other_kinds_are_refused(void **state)
 {
 	struct rig *rig = *state;
@@ -842,6 +861,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(states_are_enforced),
 		TEST(endpoint_is_what_init_asks_for),
+		TEST(an_index_is_one_of_its_port),
 		TEST(other_kinds_are_refused),
 		TEST(error_state_flushes),
 		TEST(datagram_says_all_that_was_asked),
