@@ -4,6 +4,7 @@
 #include "verbs_device.h"
 #include "verbs_error.h"
 #include "verbs_groups.h"
+#include "verbs_pair_states.h"
 #include "verbs_trouble.h"
 
 #include <acmite/bytes.h>
@@ -48,37 +49,12 @@ struct verbs_queue_pair {
 	struct sending sends[VERBS_SEND_DEPTH];
 	uint32_t send_depth;
 	uint32_t send_count;
+	bool stuck;       /* at the last look sends were under way, and none has ended since */
 	bool suspect;     /* a completion said that something is wrong */
 	bool broken;      /* of no use until it has been brought back */
 	uint32_t repairs; /* since the last look */
 	enum told told;
 };
-
-/* ---- states ---- */
-
-static int to_init(const struct verbs_queue_pair *queue_pair)
-{
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
-				   .pkey_index = queue_pair->options.pkey_index,
-				   .port_num = queue_pair->options.port,
-				   .qkey = queue_pair->options.qkey};
-
-	return verbs_error(
-		ibv_modify_qp(queue_pair->pair, &attr,
-			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
-}
-
-static int to_sending(const struct verbs_queue_pair *queue_pair)
-{
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR};
-	int error = verbs_error(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
-
-	attr.qp_state = IBV_QPS_RTS;
-	if (!error)
-		error = verbs_error(
-			ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
-	return error;
-}
 
 /* ---- receive buffers ---- */
 
@@ -172,6 +148,7 @@ static void end_send(struct verbs_queue_pair *queue_pair, uint32_t number, int s
 	verbs_handle_release(sending->handle);
 	sending->handle = NULL;
 	queue_pair->send_count--;
+	queue_pair->stuck = false;
 	verbs_note_progress(queue_pair->device->transport);
 	if (!status)
 		return;
@@ -197,11 +174,23 @@ static int status_of(enum ibv_wc_status status)
 	}
 }
 
+/* Hardware may be wrong, and its driver: what is not under way cannot end. */
+static bool is_ours(const struct verbs_queue_pair *queue_pair, uint64_t id)
+{
+	uint32_t number = (uint32_t)id;
+
+	if (id & SENT)
+		return number < queue_pair->send_depth && queue_pair->sends[number].handle;
+	return number < queue_pair->receiving.count && queue_pair->states[number] == BUFFER_POSTED;
+}
+
 static void take(struct verbs_queue_pair *queue_pair, const struct ibv_wc *completion)
 {
 	uint32_t number = (uint32_t)completion->wr_id;
 	int status = status_of(completion->status);
 
+	if (!is_ours(queue_pair, completion->wr_id))
+		return;
 	if (status)
 		queue_pair->suspect = true;
 	if (completion->wr_id & SENT)
@@ -244,12 +233,17 @@ static void reclaim(struct verbs_queue_pair *queue_pair)
 /* From the reset state. */
 static int set_going(struct verbs_queue_pair *queue_pair)
 {
-	int error = to_init(queue_pair);
+	const struct verbs_pair_attributes attributes = {
+		.port = queue_pair->options.port,
+		.pkey_index = queue_pair->options.pkey_index,
+		.qkey = queue_pair->options.qkey,
+	};
+	int error = verbs_pair_initialise(queue_pair->pair, &attributes);
 
 	if (!error)
 		error = post_idle(queue_pair);
 	if (!error)
-		error = to_sending(queue_pair);
+		error = verbs_pair_start(queue_pair->pair);
 	return error;
 }
 
@@ -265,42 +259,35 @@ static void tell(struct verbs_queue_pair *queue_pair, enum told what, const char
 
 static void restart(struct verbs_queue_pair *queue_pair)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
 	int error;
 
+	/* Completions of before must not be taken for those of after. */
+	poll_dry(queue_pair);
 	verbs_groups_suspend(&queue_pair->groups, queue_pair->pair);
-	error = verbs_error(ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE));
+	error = verbs_pair_reset(queue_pair->pair);
 	if (!error) {
 		reclaim(queue_pair);
 		error = set_going(queue_pair);
 	}
 	if (!error)
 		error = verbs_groups_resume(&queue_pair->groups, queue_pair->pair);
+	queue_pair->suspect = false;
 	queue_pair->broken = error != 0;
 	tell(queue_pair, error ? TOLD_NOT_BACK : TOLD_BROKE,
 	     error ? "broke and could not be brought back; it is tried again"
 		   : "broke and was brought back");
 }
 
-static void resume_sending(struct verbs_queue_pair *queue_pair)
-{
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQE};
-
-	if (ibv_modify_qp(queue_pair->pair, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE))
-		restart(queue_pair);
-}
-
 void verbs_queue_pair_repair(struct verbs_queue_pair *queue_pair)
 {
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTS};
-	struct ibv_qp_init_attr init;
+	enum ibv_qp_state state;
 
 	queue_pair->suspect = false;
 	if (queue_pair->broken)
 		return; /* until the next look */
 	/* Of one that does not say how it is the worst is assumed, when it is looked at. */
-	queue_pair->broken = ibv_query_qp(queue_pair->pair, &attr, IBV_QP_STATE, &init) != 0;
-	if (queue_pair->broken || (attr.qp_state != IBV_QPS_SQE && attr.qp_state != IBV_QPS_ERR))
+	queue_pair->broken = verbs_pair_state(queue_pair->pair, &state) != 0;
+	if (queue_pair->broken || (state != IBV_QPS_SQE && state != IBV_QPS_ERR))
 		return; /* one work request was wrong, the queue pair is not */
 	if (queue_pair->repairs == REPAIRS_MAX) {
 		queue_pair->broken = true;
@@ -309,13 +296,8 @@ void verbs_queue_pair_repair(struct verbs_queue_pair *queue_pair)
 		return;
 	}
 	queue_pair->repairs++;
-	/* Completions of before must not be taken for those of after. */
-	poll_dry(queue_pair);
-	if (attr.qp_state == IBV_QPS_SQE)
-		resume_sending(queue_pair);
-	else
+	if (state != IBV_QPS_SQE || verbs_pair_resume(queue_pair->pair))
 		restart(queue_pair);
-	queue_pair->suspect = false;
 }
 
 void verbs_queue_pair_complete(struct verbs_queue_pair *queue_pair)
@@ -335,8 +317,11 @@ void verbs_queue_pair_look(struct verbs_queue_pair *queue_pair)
 	if (!queue_pair->repairs && !queue_pair->broken)
 		queue_pair->told = TOLD_NOTHING;
 	queue_pair->repairs = 0;
-	if (queue_pair->broken)
+	poll_dry(queue_pair);
+	/* A send that does not end keeps all others waiting, of other queue pairs too. */
+	if (queue_pair->broken || queue_pair->stuck)
 		restart(queue_pair);
+	queue_pair->stuck = queue_pair->send_count > 0;
 	verbs_queue_pair_complete(queue_pair);
 }
 

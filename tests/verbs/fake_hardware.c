@@ -287,6 +287,13 @@ void fake_fail_receive(struct fake_queue_pair *pair, enum ibv_wc_status status)
 	complete(pair, &(struct ibv_wc){.wr_id = posted.id, .status = status});
 }
 
+void fake_repeat_completion(struct fake_queue_pair *pair)
+{
+	struct ibv_wc again = pair->completions[pair->completion_count - 1];
+
+	complete(pair, &again);
+}
+
 static void end_held(struct fake_queue_pair *pair, enum ibv_wc_status status)
 {
 	for (uint32_t i = 0; i < pair->held_count; i++) {
@@ -761,6 +768,13 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 	return &pair->pair;
 }
 
+static void drop_held(struct fake_queue_pair *pair)
+{
+	for (uint32_t i = 0; i < pair->held_count; i++)
+		held_handles[pair - fake.queue_pairs][i]->sending--;
+	pair->held_count = 0;
+}
+
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct fake_queue_pair *pair = pair_of(qp);
@@ -777,7 +791,9 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		pair->qkey = attr->qkey;
 	if (attr->qp_state == IBV_QPS_RESET) {
 		pair->posted_count = 0;
-		pair->completion_count = 0;
+		if (!pair->keeps_completions)
+			pair->completion_count = 0;
+		drop_held(pair);
 	}
 	qp->state = attr->qp_state;
 	return 0;
@@ -800,8 +816,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 
 	if (fails("ibv_destroy_qp") || (pair->group_count && !device_of(qp->context)->gone))
 		return EBUSY;
-	for (uint32_t i = 0; i < pair->held_count; i++)
-		held_handles[pair - fake.queue_pairs][i]->sending--;
+	drop_held(pair);
 	pair->used = false;
 	return 0;
 }

@@ -89,8 +89,9 @@ struct fake_queue_pair {
 	struct ibv_wc completions[2 * FAKE_DEPTH];
 	int depth; /* of receives */
 	int send_depth;
-	bool without_grh; /* what is delivered has none */
-	bool hold_sends;  /* sends stay under way */
+	bool keeps_completions; /* a reset does not take back what has completed */
+	bool without_grh;       /* what is delivered has none */
+	bool hold_sends;        /* sends stay under way */
 	int post_send_result;
 	enum ibv_wc_status send_status;
 	uint32_t held_count;
@@ -173,6 +174,8 @@ struct fake_queue_pair *fake_last_queue_pair(void);
 bool fake_deliver(struct fake_queue_pair *pair, const void *payload, uint32_t length);
 /* The next receive buffer completes so. */
 void fake_fail_receive(struct fake_queue_pair *pair, enum ibv_wc_status status);
+/* As hardware must not: what completed last, and was not taken yet, completes again. */
+void fake_repeat_completion(struct fake_queue_pair *pair);
 /* What is held completes. */
 void fake_complete_sends(struct fake_queue_pair *pair);
 /* The queue pair goes to this state; in ERR all that is posted is flushed. */

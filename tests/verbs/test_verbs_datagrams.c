@@ -203,6 +203,56 @@ static void one_that_cannot_be_brought_back_is_tried_again(void **state)
 	world_close(&world);
 }
 
+static void sends_that_do_not_end_are_given_up(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	pair->hold_sends = true;
+	while (!send_to(9, 7))
+		;
+	verbs_transport_rescan(world.transport); /* they may just have begun */
+	world_expect_nothing(&world);
+	verbs_transport_rescan(world.transport);
+	world_expect(&world, ACM_EVENT_WRITABLE);
+	for (int i = 0; i < pair->send_depth; i++)
+		world_expect(&world, ACM_EVENT_SEND_FAILED);
+	world_expect_nothing(&world);
+	assert_int_equal(pair->pair.state, IBV_QPS_RTS);
+	/* Those that end are none, however many there are. */
+	for (int i = 0; i < 5; i++) {
+		fake_complete_sends(pair);
+		world_expect_nothing(&world);
+		assert_int_equal(send_to(9, 7), 0);
+		verbs_transport_rescan(world.transport);
+	}
+	assert_int_equal(world_said(&world, "was brought back"), 1);
+	fake_complete_sends(pair);
+	world_expect_nothing(&world);
+	world_close(&world);
+}
+
+static void what_completes_twice_counts_once(void **state)
+{
+	(void)state;
+	struct fake_queue_pair *pair;
+
+	world_start(&world);
+	pair = world_open_endpoint(&world, 1);
+	assert_int_equal(send_to(9, 7), 0);
+	fake_repeat_completion(pair);
+	assert_true(fake_deliver(pair, "a", 1));
+	fake_repeat_completion(pair);
+	fake_fail_receive(pair, IBV_WC_WR_FLUSH_ERR);
+	fake_repeat_completion(pair);
+	world_expect(&world, ACM_EVENT_DATAGRAM);
+	world_expect_nothing(&world);
+	assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	world_close(&world);
+}
+
 /* It would be deaf for ever: the device is opened anew. */
 static void a_completion_queue_that_fails_takes_the_device_with_it(void **state)
 {
@@ -263,6 +313,21 @@ static void an_event_of_a_queue_pair_is_looked_into(void **state)
 	world_expect_nothing(&world);
 	assert_int_equal(pair->pair.state, IBV_QPS_RTS);
 	assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	/* It was flushed, and not told of. What completed before the reset is not of after it. */
+	pair->keeps_completions = true;
+	pair->armed = false;
+	fake_break(pair, IBV_QPS_ERR);
+	fake_async(device, IBV_EVENT_QP_FATAL, 0);
+	world_expect_nothing(&world);
+	assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	assert_int_equal(pair->completion_count, 0);
+	pair->armed = true;
+	for (int i = 0; i < 3 * WORLD_DEPTH; i++) {
+		assert_true(fake_deliver(pair, &i, sizeof(i)));
+		world_expect(&world, ACM_EVENT_DATAGRAM);
+		assert_memory_equal(world.event.datagram.payload, &i, sizeof(i));
+		assert_int_equal(pair->posted_count, WORLD_DEPTH);
+	}
 	world_close(&world);
 }
 
@@ -516,6 +581,8 @@ int main(void)
 		cmocka_unit_test(a_broken_queue_pair_is_brought_back),
 		cmocka_unit_test(one_that_breaks_again_and_again_is_left_alone),
 		cmocka_unit_test(one_that_cannot_be_brought_back_is_tried_again),
+		cmocka_unit_test(sends_that_do_not_end_are_given_up),
+		cmocka_unit_test(what_completes_twice_counts_once),
 		cmocka_unit_test(a_completion_queue_that_fails_takes_the_device_with_it),
 		cmocka_unit_test(a_small_device_is_enough),
 		cmocka_unit_test(an_event_of_a_queue_pair_is_looked_into),
