@@ -14,8 +14,8 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 #include "completion_channel.h"
 #include "completion_queue.h"
@@ -72,7 +72,8 @@ static void connect_to(struct program *program)
 	program->server = fds[1];
 	program->attachment.next_cookie = 1;
 	program->attachment.patience_ms = PATIENCE_MS;
-	program->attachment.nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	program->attachment.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	program->attachment.armed = ACM_NEVER;
 }
 
 static void set_ports(struct preload_attachment *attachment)
@@ -421,8 +422,8 @@ static void run(struct program *program, const uint8_t *data, size_t size)
 		preload_lock();
 		if (!program->attachment.lost)
 			preload_attachment_hear(&program->attachment);
+		preload_unlock(); /* which is when descriptors are told */
 		check(program);
-		preload_unlock();
 		drain(program->server);
 	}
 	close_all(program);
@@ -440,7 +441,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	else if (size)
 		run(&program, data + 1, size - 1);
 	close(program.attachment.socket);
-	close(program.attachment.nudge);
+	close(program.attachment.timer);
 	close(program.server);
 	return 0;
 }

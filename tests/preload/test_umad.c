@@ -273,6 +273,10 @@ static void answer_comes_to_its_agent(void **state)
 	assert_int_equal(be16toh(buffer.umad.addr.lid), SM_LID);
 	assert_int_equal(umad_recv(rig->port, &buffer, &length, 0), -EAGAIN);
 	assert_int_equal(umad_poll(rig->port, 1), -ETIMEDOUT);
+	/* Nobody waits for what was answered: there is nothing to be cancelled. */
+	assert_int_equal(send_mad(rig, &buffer, FOREVER_MS, 0), 0);
+	fake_server_take(rig->server, SIM_ATTACH_SA_SEND, &message);
+	assert_int_equal(fake_server_count(rig->server, SIM_ATTACH_MAD_CANCEL), 0);
 }
 
 static void only_the_sm_gets_sa_mads(void **state)

@@ -4,14 +4,16 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 #include "async_events.h"
@@ -25,11 +27,21 @@
 #include "umad_agents.h"
 #include "umad_transactions.h"
 
+#define TOLD_MAX 8
+
+struct listener {
+	int counter;
+	_Atomic uint32_t *futex; /* or NULL */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local int cancel_state;
 static struct preload_attachment *current;
+/* Whom to tell when the lock is free. */
+static struct listener told[TOLD_MAX];
+static size_t told_count;
 
 /* How long the server may keep a call of the program waiting. */
 static int patience_ms(void)
@@ -70,7 +82,7 @@ static void leave_to_parent(void)
 	if (attachment && !attachment->lost) {
 		attachment->lost = true;
 		close(attachment->socket);
-		close(attachment->nudge);
+		close(attachment->timer);
 		end_inboxes(attachment);
 	}
 	pthread_setcancelstate(cancel_state, NULL);
@@ -91,17 +103,54 @@ void preload_lock(void)
 	cancel_state = state;
 }
 
+/*
+ * Who has closed its descriptor hears nothing. Of what has been told the memory may be gone, which
+ * a futex whose memory is not looked at does not mind.
+ */
+static void tell(const struct listener *listeners, size_t count)
+{
+	uint64_t one = 1;
+
+	for (size_t i = 0; i < count; i++) {
+		ssize_t written = write(listeners[i].counter, &one, sizeof(one));
+
+		(void)written;
+		if (listeners[i].futex)
+			syscall(SYS_futex, listeners[i].futex, FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
+				NULL, 0);
+	}
+}
+
+void preload_tell_now(void)
+{
+	tell(told, told_count);
+	told_count = 0;
+}
+
 void preload_unlock(void)
 {
+	struct listener listeners[TOLD_MAX];
 	int state = cancel_state;
+	size_t count = told_count;
 
+	memcpy(listeners, told, sizeof(told[0]) * count);
+	told_count = 0;
 	pthread_mutex_unlock(&lock);
+	tell(listeners, count);
 	pthread_setcancelstate(state, NULL);
+}
+
+void preload_tell(int counter, _Atomic uint32_t *futex)
+{
+	if (told_count == TOLD_MAX)
+		preload_tell_now();
+	told[told_count++] = (struct listener){.counter = counter, .futex = futex};
 }
 
 void preload_wait_for_change(void)
 {
 	pthread_once(&once, prepare_process);
+	preload_tell_now();
 	pthread_cond_wait(&changed, &lock);
 }
 
@@ -179,6 +228,9 @@ void preload_attachment_hear(struct preload_attachment *attachment)
 		dispatch(attachment);
 	else if (received < 0)
 		lose(attachment);
+	if (sim_real_time() < attachment->armed)
+		return;
+	attachment->armed = ACM_NEVER;
 	preload_transactions_expire(attachment);
 }
 
@@ -187,26 +239,25 @@ static void *serve(void *argument)
 	struct preload_attachment *attachment = argument;
 	struct pollfd polled[] = {
 		{.fd = attachment->socket, .events = POLLIN},
-		{.fd = attachment->nudge, .events = POLLIN},
+		{.fd = attachment->timer, .events = POLLIN},
 	};
 
 	preload_lock();
 	while (!attachment->lost) {
-		int timeout_ms = preload_transactions_wait_ms(attachment);
 
 		preload_unlock();
-		poll(polled, 2, timeout_ms);
+		poll(polled, 2, -1);
 		preload_lock();
 		if (polled[1].revents) {
-			uint64_t nudges;
-			ssize_t taken = read(attachment->nudge, &nudges, sizeof(nudges));
+			uint64_t expirations;
+			ssize_t taken = read(attachment->timer, &expirations, sizeof(expirations));
 
-			assert(taken == sizeof(nudges) || errno == EAGAIN);
+			assert(taken == sizeof(expirations) || errno == EAGAIN);
 		}
 		preload_attachment_hear(attachment);
 	}
 	close(attachment->socket);
-	close(attachment->nudge);
+	close(attachment->timer);
 	preload_unlock();
 	return NULL;
 }
@@ -259,13 +310,13 @@ static int begin(struct preload_attachment *attachment)
 
 	if (error)
 		return error;
-	attachment->nudge = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (attachment->nudge < 0)
+	attachment->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (attachment->timer < 0)
 		return -errno;
 	preload_device_init(attachment);
 	error = start_thread(attachment);
 	if (error)
-		close(attachment->nudge);
+		close(attachment->timer);
 	return error;
 }
 
@@ -320,6 +371,7 @@ struct preload_attachment *preload_attachment_get(void)
 	if (!attachment)
 		return NULL;
 	attachment->next_cookie = 1;
+	attachment->armed = ACM_NEVER;
 	attachment->before = current;
 	error = attach(attachment);
 	if (error) {
@@ -401,6 +453,7 @@ int preload_attachment_ask(struct preload_attachment *attachment, const void *me
 	reply->next = attachment->replies;
 	attachment->replies = reply;
 	error = preload_attachment_send(attachment, message);
+	preload_tell_now();
 	while (!error && !reply->done && !attachment->lost)
 		error = -pthread_cond_timedwait(&changed, &lock, &until);
 	forget(attachment, reply);
@@ -412,10 +465,13 @@ int preload_attachment_ask(struct preload_attachment *attachment, const void *me
 	return error ? error : -ENODEV;
 }
 
-void preload_attachment_nudge(struct preload_attachment *attachment)
+void preload_attachment_arm(struct preload_attachment *attachment, uint64_t time)
 {
-	uint64_t one = 1;
-	ssize_t written = write(attachment->nudge, &one, sizeof(one));
+	struct itimerspec when = {.it_value = {.tv_sec = (time_t)(time / ACM_NSEC_PER_SEC),
+					       .tv_nsec = (long)(time % ACM_NSEC_PER_SEC)}};
 
-	assert(written == sizeof(one));
+	if (time >= attachment->armed)
+		return;
+	attachment->armed = time;
+	timerfd_settime(attachment->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }

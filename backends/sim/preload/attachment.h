@@ -25,7 +25,8 @@ struct preload_attachment {
 	struct sim_attach_welcome welcome;
 	struct acm_port_facts ports[PRELOAD_PORTS_MAX];
 	int socket;
-	int nudge; /* an eventfd: the thread's next deadline has changed */
+	int timer; /* a timerfd: MADs have timed out; armed for no later than the first does */
+	uint64_t armed;
 	int patience_ms;
 	bool stalled; /* the server has taken nothing for that long */
 	bool lost;
@@ -51,6 +52,14 @@ struct preload_reply {
 
 void preload_lock(void);
 void preload_unlock(void);
+/*
+ * Adds one to an event counter, and wakes those who wait for the futex, if there is one, when the
+ * lock has been given up: they run at once, and would otherwise only wait for the lock. Wants the
+ * lock.
+ */
+void preload_tell(int counter, _Atomic uint32_t *futex);
+/* Does so for all that wait for it. Wants the lock. */
+void preload_tell_now(void);
 
 /* All that follows wants the lock. */
 
@@ -76,8 +85,8 @@ int preload_attachment_read_ports(struct preload_attachment *attachment);
  * message, lose the server: all that the program has opened fails from then on.
  */
 void preload_attachment_hear(struct preload_attachment *attachment);
-/* Has the thread look at its deadlines again. */
-void preload_attachment_nudge(struct preload_attachment *attachment);
+/* Has the thread look at its deadlines at that time, or before. */
+void preload_attachment_arm(struct preload_attachment *attachment, uint64_t time);
 /* Waits until something has changed that others have told by preload_changed(). */
 void preload_wait_for_change(void);
 void preload_changed(void);

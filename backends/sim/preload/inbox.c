@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -26,6 +27,26 @@ int preload_inbox_init(struct preload_inbox *inbox)
 	return 0;
 }
 
+/* ---- counting ---- */
+
+/* What another thread has put there is counted a moment later, when that has given up the lock. */
+static void count_up(struct preload_inbox *inbox)
+{
+	inbox->changes++;
+	preload_tell(inbox->fd, inbox->sleepers ? &inbox->changes : NULL);
+}
+
+static void count_down(struct preload_inbox *inbox)
+{
+	struct pollfd polled = {.fd = inbox->fd, .events = POLLIN};
+	uint64_t one;
+
+	preload_tell_now();
+	while (read(inbox->fd, &one, sizeof(one)) < 0 && (errno == EAGAIN || errno == EINTR))
+		poll(&polled, 1, -1);
+}
+
+/* Nothing is counted any more that might come to another descriptor of this number. */
 void preload_inbox_close(struct preload_inbox *inbox)
 {
 	struct preload_inbox **link = &inboxes;
@@ -33,28 +54,10 @@ void preload_inbox_close(struct preload_inbox *inbox)
 	while (*link != inbox)
 		link = &(*link)->next;
 	*link = inbox->next;
+	if (inbox->ended)
+		count_down(inbox);
 	close(inbox->fd);
 	inbox->fd = -1;
-}
-
-/* ---- counting ---- */
-
-static void count_up(struct preload_inbox *inbox)
-{
-	uint64_t one = 1;
-	ssize_t written = write(inbox->fd, &one, sizeof(one));
-
-	assert(written == sizeof(one));
-	inbox->changes++;
-	syscall(SYS_futex, &inbox->changes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
-}
-
-static void count_down(struct preload_inbox *inbox)
-{
-	uint64_t one;
-	ssize_t taken = read(inbox->fd, &one, sizeof(one));
-
-	assert(taken == sizeof(one));
 }
 
 /* ---- items ---- */
@@ -109,12 +112,14 @@ static int sleep_without_lock(struct preload_inbox *inbox, uint32_t seen)
 {
 	int type, error = 0;
 
+	inbox->sleepers++; /* and so for ever, if it is cancelled */
 	preload_unlock();
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
 	if (syscall(SYS_futex, &inbox->changes, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0))
 		error = errno == EINTR ? EINTR : 0;
 	pthread_setcanceltype(type, NULL);
 	preload_lock();
+	inbox->sleepers--;
 	return error;
 }
 

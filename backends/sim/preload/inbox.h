@@ -19,6 +19,7 @@ struct preload_inbox {
 	int fd;                   /* counts the items, and one more when ended */
 	int ended;                /* 0, or the errno of those who find nothing any more */
 	_Atomic uint32_t changes; /* a futex: those who wait without polling wait for the next */
+	uint32_t sleepers;        /* who do so */
 	struct preload_item *first;
 	struct preload_item **last;
 	struct preload_inbox *next; /* of all */
@@ -26,7 +27,7 @@ struct preload_inbox {
 
 /* 0 or negative errno. The inbox stays where it is until it is closed. */
 int preload_inbox_init(struct preload_inbox *inbox);
-/* Closes the descriptor. What waits is the caller's. */
+/* Closes the descriptor of an inbox in which nothing waits. */
 void preload_inbox_close(struct preload_inbox *inbox);
 
 /* Becomes the inbox's until it is taken or dropped. */

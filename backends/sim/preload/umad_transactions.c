@@ -19,6 +19,7 @@
 #define METHOD_REPRESS 0x07 /* of a trap: an answer too */
 #define TRIES_MAX      255  /* one byte of a cookie */
 #define ANSWER_MAX     (1u << 26)
+#define NONE           0 /* no cookie: numbers begin at 1 */
 /* For a MAD whose sender wants no answer: after that the server need not wait for one either. */
 #define SILENT_MS 10000
 
@@ -70,16 +71,23 @@ static struct preload_received_mad *make_received(const struct preload_transacti
 	return mad;
 }
 
-/* The server need not wait for answers to any of its tries. */
-static void end(struct preload_umad_port *port, struct preload_transaction *transaction)
+/* The server need not wait for answers to its tries; of one that was answered it knows. */
+static void cancel_tries(const struct preload_umad_port *port,
+			 const struct preload_transaction *transaction, uint64_t answered)
 {
 	struct sim_attach_status message = {.header.type = SIM_ATTACH_MAD_CANCEL};
-	struct preload_transaction **link = &port->transactions;
 
 	for (uint32_t i = 0; i < transaction->tries && !port->attachment->lost; i++) {
 		message.cookie = transaction->number << 8 | i;
-		sim_channel_send(port->attachment->socket, &message);
+		if (message.cookie != answered)
+			sim_channel_send(port->attachment->socket, &message);
 	}
+}
+
+static void end(struct preload_umad_port *port, struct preload_transaction *transaction)
+{
+	struct preload_transaction **link = &port->transactions;
+
 	while (*link != transaction)
 		link = &(*link)->next;
 	*link = transaction->next;
@@ -93,8 +101,10 @@ void preload_transactions_cancel(struct preload_umad_port *port, uint32_t agent)
 
 	for (struct preload_transaction *at = port->transactions; at; at = next) {
 		next = at->next;
-		if (at->agent == agent)
-			end(port, at);
+		if (at->agent != agent)
+			continue;
+		cancel_tries(port, at, NONE);
+		end(port, at);
 	}
 }
 
@@ -186,7 +196,7 @@ static int send_mad(struct preload_umad_port *port, const struct ib_user_mad *um
 	transaction->next = port->transactions;
 	port->transactions = transaction;
 	send_try(port, transaction);
-	preload_attachment_nudge(port->attachment);
+	preload_attachment_arm(port->attachment, transaction->deadline);
 	return 0;
 }
 
@@ -242,6 +252,7 @@ static void take_chunk(struct preload_umad_port *port, struct preload_transactio
 		free_received(answer);
 	else
 		deliver(port, answer);
+	cancel_tries(port, transaction, chunk->cookie);
 	end(port, transaction);
 }
 
@@ -262,19 +273,6 @@ void preload_transactions_answer(struct preload_attachment *attachment,
 
 /* ---- time ---- */
 
-int preload_transactions_wait_ms(const struct preload_attachment *attachment)
-{
-	uint64_t next = ACM_NEVER;
-
-	for (const struct preload_umad_port *port = preload_umad_ports(); port; port = port->next) {
-		if (port->attachment != attachment)
-			continue;
-		for (const struct preload_transaction *at = port->transactions; at; at = at->next)
-			next = at->deadline < next ? at->deadline : next;
-	}
-	return next == ACM_NEVER ? -1 : sim_real_time_left_ms(next);
-}
-
 /* The kernel gives back the header of what was sent. */
 static void give_back(struct preload_umad_port *port, const struct preload_transaction *transaction)
 {
@@ -294,10 +292,12 @@ static void expire(struct preload_umad_port *port, struct preload_transaction *t
 	if (transaction->tries_left) {
 		transaction->tries_left--;
 		send_try(port, transaction);
+		preload_attachment_arm(port->attachment, transaction->deadline);
 		return;
 	}
 	if (!transaction->silent)
 		give_back(port, transaction);
+	cancel_tries(port, transaction, NONE);
 	end(port, transaction);
 }
 
@@ -314,6 +314,8 @@ void preload_transactions_expire(struct preload_attachment *attachment)
 			next = at->next;
 			if (at->deadline <= time)
 				expire(port, at);
+			else
+				preload_attachment_arm(attachment, at->deadline);
 		}
 	}
 }

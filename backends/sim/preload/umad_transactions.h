@@ -13,9 +13,7 @@
 /* A chunk of an answer. */
 void preload_transactions_answer(struct preload_attachment *attachment,
 				 const struct sim_attach_answer *chunk);
-/* Until the next of them is due, as for poll(). */
-int preload_transactions_wait_ms(const struct preload_attachment *attachment);
-/* Sends those that are due again, or gives them back as timed out. */
+/* Sends those that are due again, or gives them back as timed out; arms for those left. */
 void preload_transactions_expire(struct preload_attachment *attachment);
 /* Forgets those of one agent. */
 void preload_transactions_cancel(struct preload_umad_port *port, uint32_t agent);
