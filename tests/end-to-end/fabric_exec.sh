@@ -4,8 +4,8 @@
 # The distribution's own programs, unmodified, on nodes of a served fabric: what they say is what the fabric
 # is, they hear of what happens to it, and nothing hangs when it goes away.
 . "$(dirname "$0")/harness.sh"
-need ibstat ibv_devinfo ibv_asyncwatch ibv_ud_pingpong ibv_rc_pingpong saquery ibnetdiscover perfquery ibping \
-	smpquery sminfo ibtracert ibacm ib_acme unshare mount stdbuf
+need ibstat ibhosts ibswitches ibnodes ibaddr smpdump ibidsverify dump_lfts ibv_devinfo ibv_asyncwatch ibv_ud_pingpong \
+	ibv_rc_pingpong saquery ibnetdiscover perfquery ibping smpquery sminfo ibtracert ibacm ib_acme unshare mount stdbuf
 
 control=$1
 fabric=$scratch/fabric.sock
@@ -74,6 +74,18 @@ same "the path's SLID" "$(field slid)" "$lid"
 runs 0 node02 ibnetdiscover
 same "hosts that ibnetdiscover finds" "$(grep -c '^Ca' <<<"$said")" 33
 same "switches that it finds" "$(grep -c '^Switch' <<<"$said")" 6
+runs 0 node02 ibhosts
+same "hosts that ibhosts finds" "$(grep -c '^Ca' <<<"$said")" 33
+runs 0 node02 ibswitches
+same "switches that ibswitches finds" "$(grep -c '^Switch' <<<"$said")" 6
+runs 0 node02 ibnodes
+same "nodes that ibnodes finds" "$(grep -c . <<<"$said")" 39
+runs 0 node02 ibaddr
+says "LID start 0x$(printf %x "$lid") "
+runs 0 node02 smpdump "$other" 0x10
+runs 0 node02 ibidsverify
+runs 0 node02 dump_lfts
+says "0x$(printf %04x "$other") [0-9]+ : .*'node31'"
 runs 0 node02 perfquery
 says '^PortXmitData:'
 runs 0 node02 sminfo
