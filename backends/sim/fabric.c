@@ -15,7 +15,8 @@
 struct sim_fabric {
 	struct sim_fabric_core core;
 	int epoll_fd;
-	int error; /* what ended it */
+	struct sim_port_traffic *counted_from; /* by port index: where its counters began */
+	int error;                             /* what ended it */
 	char failure[1024];
 };
 
@@ -26,6 +27,7 @@ static void free_parts(struct sim_fabric *fabric)
 	sim_dataplane_free(&fabric->core.plane);
 	sim_transactions_free(&fabric->core.transactions);
 	free(fabric->core.tenants);
+	free(fabric->counted_from);
 	if (fabric->epoll_fd >= 0)
 		close(fabric->epoll_fd);
 	free(fabric);
@@ -100,7 +102,9 @@ int sim_fabric_create(const struct sim_topology *topology, struct sim_control *c
 		return error;
 	}
 	made->core.tenants = calloc((size_t)topology->node_count + 1, sizeof(struct sim_tenants));
-	error = made->core.tenants ? watch_control(made) : -ENOMEM;
+	made->counted_from =
+		calloc((size_t)made->core.plane.wiring.port_count + 1, sizeof(*made->counted_from));
+	error = made->core.tenants && made->counted_from ? watch_control(made) : -ENOMEM;
 	if (!error)
 		error = read_ports(made);
 	if (error) {
@@ -289,26 +293,57 @@ void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *
 	*stats = fabric->core.plane.stats;
 }
 
+/* Since the fabric began. */
+static void read_carried(const struct sim_wiring *wiring, uint32_t index,
+			 struct sim_port_traffic *traffic)
+{
+	const struct sim_exit *way = &wiring->exits[index], *back;
+
+	*traffic = (struct sim_port_traffic){.sent_packets = way->carried_packets,
+					     .sent_bytes = way->carried_bytes,
+					     .discards = way->discards};
+	if (way->node == SIM_NONE)
+		return;
+	back = &wiring->exits[way->index];
+	traffic->received_packets = back->carried_packets;
+	traffic->received_bytes = back->carried_bytes;
+}
+
+static void subtract(struct sim_port_traffic *traffic, const struct sim_port_traffic *less)
+{
+	traffic->sent_packets -= less->sent_packets;
+	traffic->sent_bytes -= less->sent_bytes;
+	traffic->received_packets -= less->received_packets;
+	traffic->received_bytes -= less->received_bytes;
+	traffic->discards -= less->discards;
+}
+
 void sim_fabric_traffic(void *context, uint32_t node, uint8_t port,
 			struct sim_port_traffic *traffic)
 {
 	const struct sim_fabric *fabric = context;
 	const struct sim_wiring *wiring = &fabric->core.plane.wiring;
 	uint32_t index = sim_wiring_index(wiring, node, port);
-	const struct sim_exit *way, *back;
 
 	*traffic = (struct sim_port_traffic){0};
 	if (index == SIM_NONE)
 		return;
-	way = &wiring->exits[index];
-	traffic->sent_packets = way->carried_packets;
-	traffic->sent_bytes = way->carried_bytes;
-	traffic->discards = way->discards;
-	if (way->node == SIM_NONE)
+	read_carried(wiring, index, traffic);
+	subtract(traffic, &fabric->counted_from[index]);
+}
+
+void sim_fabric_set_traffic(void *context, uint32_t node, uint8_t port,
+			    const struct sim_port_traffic *traffic)
+{
+	struct sim_fabric *fabric = context;
+	const struct sim_wiring *wiring = &fabric->core.plane.wiring;
+	uint32_t index = sim_wiring_index(wiring, node, port);
+
+	if (index == SIM_NONE)
 		return;
-	back = &wiring->exits[way->index];
-	traffic->received_packets = back->carried_packets;
-	traffic->received_bytes = back->carried_bytes;
+	/* Below zero where it is set to more than was carried: unsigned, what is read is right. */
+	read_carried(wiring, index, &fabric->counted_from[index]);
+	subtract(&fabric->counted_from[index], traffic);
 }
 
 int sim_fabric_cut_link(struct sim_fabric *fabric, uint32_t node, uint8_t port)

@@ -71,9 +71,11 @@ struct sim_fabric_stats {
 	uint64_t sa_sent, sa_answered, sa_failed; /* and MADs of programs */
 };
 void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *stats);
-/* For sim_node_agents_answer(): what a port of any node has carried; `context` is the fabric. */
+/* A struct sim_traffic_source of all nodes' ports; `context` is the fabric. */
 void sim_fabric_traffic(void *context, uint32_t node, uint8_t port,
 			struct sim_port_traffic *traffic);
+void sim_fabric_set_traffic(void *context, uint32_t node, uint8_t port,
+			    const struct sim_port_traffic *traffic);
 
 /* What a fault does to one copy of a packet on its way. All zero: nothing. */
 struct sim_meddling {

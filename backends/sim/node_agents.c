@@ -26,32 +26,17 @@
 #define CLASS_DIRECTED    0x81
 #define CLASS_PERFORMANCE 0x04
 #define METHOD_GET        0x01
+#define METHOD_SET        0x02
 #define METHOD_RESPONSE   0x80
 #define DIRECTION_BACK    0x80 /* in the first byte of a directed MAD's status */
 #define DIRECTED_HOPS_MAX 63
 #define HOPS_MAX          64
-
-#define COUNTERS_CLASS_INFO 0x01
-#define COUNTERS            0x12
-#define COUNTERS_EXTENDED   0x1d
-#define EXTENDED_WIDTH      0x0200 /* of ClassPortInfo's capabilities: 64-bit counters */
-#define ALL_PORTS           0xff
 
 /* Where a MAD is: a node, and the port by which it came in (0: from within). */
 struct place {
 	uint32_t node;
 	uint8_t port;
 };
-
-static void put_saturated(uint8_t *at, uint64_t value, int bytes)
-{
-	uint64_t most = bytes == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * bytes) - 1;
-
-	if (value > most)
-		value = most;
-	for (int i = 0; i < bytes; i++)
-		at[i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
-}
 
 /* ---- ways ---- */
 
@@ -129,92 +114,34 @@ static bool follow_directed(const struct sim_subnet *subnet, struct place *at, u
 	return follow_directions(subnet, at, mad);
 }
 
-/* ---- performance ---- */
-
-static void add_traffic(struct sim_port_traffic *sum, const struct sim_port_traffic *one)
-{
-	sum->sent_packets += one->sent_packets;
-	sum->sent_bytes += one->sent_bytes;
-	sum->received_packets += one->received_packets;
-	sum->received_bytes += one->received_bytes;
-	sum->discards += one->discards;
-}
-
-static void read_traffic(const struct sim_subnet *subnet, const struct sim_traffic_source *source,
-			 uint32_t node, uint8_t port, struct sim_port_traffic *traffic)
-{
-	uint8_t first = port == ALL_PORTS ? 1 : port;
-	uint8_t last = port == ALL_PORTS ? subnet->topology->nodes[node].port_count : port;
-
-	*traffic = (struct sim_port_traffic){0};
-	for (uint32_t number = first; source->read && number <= last; number++) {
-		struct sim_port_traffic one = {0};
-
-		source->read(source->context, node, (uint8_t)number, &one);
-		add_traffic(traffic, &one);
-	}
-}
-
-/* Bytes count in words of four (IBA vol. 1, 16.1.3.5). */
-static void put_counters(uint8_t *data, const struct sim_port_traffic *traffic)
-{
-	put_saturated(data + 14, traffic->discards, 2);
-	put_saturated(data + 24, traffic->sent_bytes / 4, 4);
-	put_saturated(data + 28, traffic->received_bytes / 4, 4);
-	put_saturated(data + 32, traffic->sent_packets, 4);
-	put_saturated(data + 36, traffic->received_packets, 4);
-}
-
-static void put_extended_counters(uint8_t *data, const struct sim_port_traffic *traffic)
-{
-	put_saturated(data + 8, traffic->sent_bytes / 4, 8);
-	put_saturated(data + 16, traffic->received_bytes / 4, 8);
-	put_saturated(data + 24, traffic->sent_packets, 8);
-	put_saturated(data + 32, traffic->received_packets, 8);
-}
-
-static uint16_t read_performance(const struct sim_subnet *subnet, uint32_t node,
-				 const struct sim_traffic_source *source, uint16_t attribute,
-				 uint8_t *data)
-{
-	struct sim_port_traffic traffic;
-	uint8_t port = data[1];
-
-	if (attribute == COUNTERS_CLASS_INFO) {
-		data[0] = data[1] = 1;
-		store_be16(data + 2, EXTENDED_WIDTH);
-		data[7] = 0x10;
-		return 0;
-	}
-	if (attribute != COUNTERS && attribute != COUNTERS_EXTENDED)
-		return SIM_AGENT_ATTRIBUTE_UNSUPPORTED;
-	if (port != ALL_PORTS && port > subnet->topology->nodes[node].port_count)
-		return SIM_AGENT_INVALID_FIELD;
-	read_traffic(subnet, source, node, port, &traffic);
-	data[1] = port;
-	if (attribute == COUNTERS)
-		put_counters(data, &traffic);
-	else
-		put_extended_counters(data, &traffic);
-	return 0;
-}
-
 /* ---- answers ---- */
 
-static uint16_t read_attribute(const struct sim_subnet *subnet, const struct place *at,
-			       const struct sim_traffic_source *traffic, uint8_t *mad)
+static uint16_t answer_performance(const struct sim_subnet *subnet, uint32_t node,
+				   const struct sim_traffic_source *traffic, uint8_t *mad)
 {
 	uint16_t attribute = load_be16(mad + AT_ATTRIBUTE);
-	uint8_t asked = mad[AT_DATA + 1];
 
+	switch (mad[AT_METHOD]) {
+	case METHOD_GET:
+		return sim_performance_read(subnet->topology, node, traffic, attribute,
+					    mad + AT_DATA);
+	case METHOD_SET:
+		return sim_performance_set(subnet->topology, node, traffic, attribute,
+					   mad + AT_DATA);
+	default:
+		return SIM_AGENT_METHOD_UNSUPPORTED;
+	}
+}
+
+static uint16_t answer_attribute(const struct sim_subnet *subnet, const struct place *at,
+				 const struct sim_traffic_source *traffic, uint8_t *mad)
+{
+	if (mad[AT_CLASS] == CLASS_PERFORMANCE)
+		return answer_performance(subnet, at->node, traffic, mad);
 	if (mad[AT_METHOD] != METHOD_GET)
 		return SIM_AGENT_METHOD_UNSUPPORTED;
-	if (mad[AT_CLASS] != CLASS_PERFORMANCE)
-		return sim_agent_read(subnet, at->node, at->port, attribute,
-				      load_be32(mad + AT_MODIFIER), mad + AT_DATA);
-	memset(mad + AT_DATA, 0, ACM_MAD_LENGTH - AT_DATA);
-	mad[AT_DATA + 1] = asked;
-	return read_performance(subnet, at->node, traffic, attribute, mad + AT_DATA);
+	return sim_agent_read(subnet, at->node, at->port, load_be16(mad + AT_ATTRIBUTE),
+			      load_be32(mad + AT_MODIFIER), mad + AT_DATA);
 }
 
 static bool is_for_agents(const uint8_t *mad)
@@ -253,7 +180,7 @@ int sim_node_agents_answer(const struct sim_subnet *subnet, struct sim_port_ref 
 	memcpy(answer, mad, ACM_MAD_LENGTH);
 	if (!deliver(subnet, &at, dlid, subnet->ports[index].lid, answer))
 		return -EHOSTUNREACH;
-	status = read_attribute(subnet, &at, traffic, answer);
+	status = answer_attribute(subnet, &at, traffic, answer);
 	answer[AT_METHOD] = METHOD_GET | METHOD_RESPONSE;
 	store_be16(answer + AT_STATUS, status);
 	if (mad[AT_CLASS] == CLASS_DIRECTED) {

@@ -2,25 +2,13 @@
 /*
  * The agents of all nodes of a subnet: subnet management packets, by a directed route or by LID,
  * and performance counters (IBA vol. 1, chapters 14 and 16). They answer what is read; what would
- * change a node is the manager's, and refused. Pure.
+ * change a node, but for its counters, is the manager's, and refused. Pure.
  */
 #ifndef ACMITE_SIM_NODE_AGENTS_H
 #define ACMITE_SIM_NODE_AGENTS_H
 
+#include "performance_agent.h"
 #include "subnet.h"
-
-/* What a port has carried. */
-struct sim_port_traffic {
-	uint64_t sent_packets, sent_bytes;
-	uint64_t received_packets, received_bytes;
-	uint64_t discards; /* packets that it was to send and could not */
-};
-
-struct sim_traffic_source {
-	/* Port 0 of a switch carries nothing. NULL: nothing was carried anywhere. */
-	void (*read)(void *context, uint32_t node, uint8_t port, struct sim_port_traffic *traffic);
-	void *context;
-};
 
 /*
  * A MAD (ACM_MAD_LENGTH bytes) from a host's port, by its directed route where `dlid` is

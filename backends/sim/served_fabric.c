@@ -238,6 +238,7 @@ static int make_fabric(struct sim_served_fabric *served, const struct sim_served
 	if (options->control == SIM_UNDER_BUILTIN)
 		sim_builtin_set_traffic(served->control,
 					&(struct sim_traffic_source){.read = sim_fabric_traffic,
+								     .set = sim_fabric_set_traffic,
 								     .context = served->fabric});
 	return 0;
 }

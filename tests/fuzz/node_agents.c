@@ -16,6 +16,14 @@ static void read_traffic(void *context, uint32_t node, uint8_t port,
 	*traffic = (struct sim_port_traffic){.sent_bytes = UINT64_MAX / 2, .discards = node + port};
 }
 
+static void set_traffic(void *context, uint32_t node, uint8_t port,
+			const struct sim_port_traffic *traffic)
+{
+	(void)context;
+	if (port > small_fabric()->nodes[node].port_count || traffic->discards > UINT32_MAX)
+		abort();
+}
+
 static struct sim_subnet *subnet(void)
 {
 	static struct sim_subnet *made;
@@ -30,7 +38,7 @@ static struct sim_subnet *subnet(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct sim_traffic_source traffic = {.read = read_traffic};
+	static const struct sim_traffic_source traffic = {.read = read_traffic, .set = set_traffic};
 	const struct sim_topology *topology = small_fabric();
 	struct sim_port_ref from = {.port = 1};
 	uint8_t mad[ACM_MAD_LENGTH] = {0}, answer[ACM_MAD_LENGTH];

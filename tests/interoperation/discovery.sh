@@ -53,3 +53,7 @@ expect 1 "$ACMITE" resolve -S "$scratch/daemon.sock" -d nobody	# one multicast
 on_host 0 "$scratch/counters" perfquery
 grep -qE '^PortXmitPkts:\.*[1-9][0-9]*$' "$scratch/counters" || fail "no packet was counted: $(cat "$scratch/counters")"
 echo "perfquery counts what $host has sent"
+on_host 0 "$scratch/counters" perfquery -R	# it answers nobody, and multicasts nothing meanwhile
+on_host 0 "$scratch/counters" perfquery
+grep -qE '^PortXmitPkts:\.*0$' "$scratch/counters" || fail "perfquery -R has reset nothing: $(cat "$scratch/counters")"
+echo "perfquery -R begins anew"

@@ -328,6 +328,76 @@ static void counters_are_what_the_ports_carried(void **state)
 	clean_up(&f);
 }
 
+/* By node and port, for switch1 alone: the ports of the others carry nothing. */
+static struct sim_port_traffic kept[3];
+
+static void read_kept(void *context, uint32_t node, uint8_t port, struct sim_port_traffic *traffic)
+{
+	*traffic = (struct sim_port_traffic){0};
+	if (node == *(uint32_t *)context && port < 3)
+		*traffic = kept[port];
+}
+
+static void set_kept(void *context, uint32_t node, uint8_t port,
+		     const struct sim_port_traffic *traffic)
+{
+	if (node == *(uint32_t *)context && port < 3)
+		kept[port] = *traffic;
+}
+
+static void counters_that_are_selected_are_set(void **state)
+{
+	struct fixture f;
+	uint32_t node;
+
+	(void)state;
+	bring_up(&f, small_topology_two_switches());
+	node = sim_topology_find(f.topology, "switch1");
+	f.traffic = (struct sim_traffic_source){read_kept, set_kept, &node};
+	kept[1] = kept[2] = (struct sim_port_traffic){70, 7000, 80, 8000, 9};
+	ask_for(&f, 0x04, 0x12, 0);
+	f.mad[3] = 2; /* Set */
+	f.mad[AT_DATA + 1] = 2;
+	f.mad[AT_DATA + 2] = 0x40; /* packets sent, ... */
+	f.mad[AT_DATA + 3] = 0x40; /* ... discards */
+	f.mad[AT_DATA + 35] = 3;
+	assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")), 0);
+	assert_int_equal(f.answer[3], 0x81);
+	assert_int_equal(load_be16(f.answer + AT_DATA + 14), 0);
+	assert_int_equal(load_be32(f.answer + AT_DATA + 32), 3);
+	assert_int_equal(load_be32(f.answer + AT_DATA + 36), 80);
+	assert_int_equal(kept[2].sent_packets, 3);
+	assert_int_equal(kept[2].sent_bytes, 7000);
+	assert_int_equal(kept[1].sent_packets, 70);
+	/* Those of 64 bits, of all ports. */
+	ask_for(&f, 0x04, 0x1d, 0);
+	f.mad[3] = 2;
+	f.mad[AT_DATA + 1] = 0xff;
+	f.mad[AT_DATA + 2] = 0;
+	f.mad[AT_DATA + 3] = 0x03; /* data */
+	assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")), 0);
+	assert_int_equal(kept[1].sent_bytes + kept[1].received_bytes, 0);
+	assert_int_equal(kept[2].sent_bytes + kept[2].received_bytes, 0);
+	assert_int_equal(kept[1].received_packets, 80);
+	/* What is no counter, and who has no such port: a host has none of number 0. */
+	ask_for(&f, 0x04, 0x01, 0);
+	f.mad[3] = 2;
+	assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")),
+			 SIM_AGENT_ATTRIBUTE_UNSUPPORTED);
+	for (uint8_t method = 1; method <= 2; method++) {
+		ask_for(&f, 0x04, 0x12, 0);
+		f.mad[3] = method;
+		f.mad[AT_DATA + 1] = 0;
+		assert_int_equal(send_from(&f, "right1", lid_of(&f, "left1")),
+				 SIM_AGENT_INVALID_FIELD);
+		assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")), 0);
+	}
+	f.mad[3] = 6; /* TrapRepress */
+	assert_int_equal(send_from(&f, "right1", lid_of(&f, "switch1")),
+			 SIM_AGENT_METHOD_UNSUPPORTED);
+	clean_up(&f);
+}
+
 /* ---- records of the SA ---- */
 
 /* Number of records, after a table was asked for. */
@@ -418,6 +488,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_read_is_refused),
 		cmocka_unit_test(nobody_answers_where_nobody_is),
 		cmocka_unit_test(counters_are_what_the_ports_carried),
+		cmocka_unit_test(counters_that_are_selected_are_set),
 		cmocka_unit_test(records_are_those_of_the_agents),
 		cmocka_unit_test(ports_are_found_by_what_they_can_do),
 		cmocka_unit_test(a_component_that_is_not_looked_at_is_refused),
