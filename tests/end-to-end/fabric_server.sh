@@ -137,6 +137,15 @@ refuses() {
 	expect 1 "$ACMITE" fabric serve "$topologies/two-tier.yaml" --socket "$scratch/plain"
 	says 'is not a socket'
 	[ -f "$scratch/plain" ] || fail "a file that is no socket was removed"
+	# Nobody reads that it is ready: it ends, and leaves nothing.
+	exec 6> >(:)
+	wait $!
+	timeout "$patience" "$ACMITE" fabric serve "$topologies/two-tier.yaml" --socket "$scratch/unheard.sock" \
+		>&6 2>"$scratch/unheard.log"
+	same "the status when nobody reads READY" "$?" 1
+	exec 6>&-
+	grep -q "READY cannot be written" "$scratch/unheard.log" || fail "it does not say what is wrong"
+	[ ! -e "$scratch/unheard.sock" ] || fail "its socket is left"
 }
 
 # A client that is killed frees its node at once.
