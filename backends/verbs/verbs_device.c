@@ -112,10 +112,6 @@ static int open_ports(struct verbs_device *device)
 	for (uint32_t i = 0; i < device->port_count && !error; i++) {
 		error = verbs_port_init(&device->ports[i], device, (uint8_t)(i + 1));
 		infiniband += device->ports[i].infiniband;
-		if (!error && !device->ports[i].infiniband)
-			verbs_say(device->transport,
-				  "%s port %u is left out: its link layer is not InfiniBand",
-				  device->name, i + 1);
 	}
 	device->without_ib = !error && !infiniband;
 	return error;
@@ -185,6 +181,17 @@ static void close_device(struct verbs_device *device)
 	device->ports = NULL;
 	device->port_count = 0;
 	device->failed = false;
+	device->looked_at = false;
+}
+
+static void tell_left_out(const struct verbs_device *device)
+{
+	for (uint32_t i = 0; i < device->port_count; i++) {
+		if (!device->ports[i].infiniband)
+			verbs_say(device->transport,
+				  "%s port %u is left out: its link layer is not InfiniBand",
+				  device->name, i + 1);
+	}
 }
 
 static void open_device(struct verbs_device *device, struct ibv_device *listed)
@@ -195,6 +202,8 @@ static void open_device(struct verbs_device *device, struct ibv_device *listed)
 	device->context = ibv_open_device(listed);
 	if (device->context) {
 		error = set_up(device);
+		if (!error && !device->doubtful)
+			tell_left_out(device);
 		if (error || device->without_ib)
 			close_device(device);
 	} else {
@@ -253,6 +262,10 @@ static void start_anew(struct verbs_device *device, int index)
 
 static void look_at_parts(struct verbs_device *device)
 {
+	if (device->doubtful && device->looked_at)
+		verbs_say(device->transport, "%s is served again", device->name);
+	device->doubtful = device->doubtful && !device->looked_at;
+	device->looked_at = true;
 	for (uint32_t i = 0; i < device->port_count; i++)
 		verbs_port_look(&device->ports[i]);
 	for (struct verbs_queue_pair *at = device->queue_pairs; at; at = verbs_queue_pair_next(at))
@@ -340,7 +353,9 @@ void verbs_devices_close_failed(struct verbs_transport *transport)
 	transport->ailing = false;
 	for (struct verbs_device *device = transport->devices; device; device = device->next) {
 		if (device->failed) {
-			verbs_say(transport, "%s failed, or was taken away", device->name);
+			if (!device->doubtful)
+				verbs_say(transport, "%s failed, or was taken away", device->name);
+			device->doubtful = true;
 			close_device(device);
 		}
 		for (uint32_t i = 0; device->ports && i < device->port_count; i++) {
@@ -348,7 +363,7 @@ void verbs_devices_close_failed(struct verbs_transport *transport)
 
 			if (!port->sa.failure)
 				continue;
-			verbs_trouble_sa_lost(transport, port);
+			verbs_trouble_sa_lost(port);
 			verbs_sa_close(&port->sa, -EIO);
 		}
 	}

@@ -237,7 +237,9 @@ static void serve(struct verbs_port *port)
 	port->served = true;
 	port->changed = true;
 	verbs_note_ports(port->device->transport);
-	verbs_say(port->device->transport, "%s port %u: served", port->device->name, port->number);
+	if (!port->device->doubtful)
+		verbs_say(port->device->transport, "%s port %u: served", port->device->name,
+			  port->number);
 }
 
 void verbs_port_open(struct verbs_port *port)
@@ -251,9 +253,8 @@ void verbs_port_open(struct verbs_port *port)
 		error = verbs_sa_open(&port->sa, transport, port->device->name, port->number);
 		if (error && error != port->sa_trouble)
 			verbs_trouble_sa(transport, port, error);
-		if (!error && port->served)
-			verbs_say(transport, "%s port %u: its SA can be asked again",
-				  port->device->name, port->number);
+		if (!error)
+			verbs_trouble_sa_over(port);
 		port->sa_trouble = error;
 		if (error)
 			return;

@@ -54,6 +54,8 @@ struct verbs_queue_pair {
 	bool broken;      /* of no use until it has been brought back */
 	uint32_t repairs; /* since the last look */
 	enum told told;
+	bool refused;      /* some datagram was, since the last look */
+	bool refusal_told; /* until there was none from one look to the next */
 };
 
 /* ---- receive buffers ---- */
@@ -316,6 +318,8 @@ void verbs_queue_pair_look(struct verbs_queue_pair *queue_pair)
 {
 	if (!queue_pair->repairs && !queue_pair->broken)
 		queue_pair->told = TOLD_NOTHING;
+	queue_pair->refusal_told = queue_pair->refused;
+	queue_pair->refused = false;
 	queue_pair->repairs = 0;
 	poll_dry(queue_pair);
 	/* A send that does not end keeps all others waiting, of other queue pairs too. */
@@ -392,6 +396,13 @@ static int try_send(struct verbs_queue_pair *queue_pair, const struct acm_datagr
 	return 0;
 }
 
+static void note_refusal(struct verbs_queue_pair *queue_pair, int error)
+{
+	if (!queue_pair->refusal_told)
+		verbs_trouble_sending(port_of(queue_pair), queue_pair->options.pkey, error);
+	queue_pair->refused = queue_pair->refusal_told = true;
+}
+
 int verbs_queue_pair_send(struct verbs_queue_pair *queue_pair, const struct acm_datagram *datagram,
 			  uint64_t cookie)
 {
@@ -404,8 +415,8 @@ int verbs_queue_pair_send(struct verbs_queue_pair *queue_pair, const struct acm_
 	error = try_send(queue_pair, datagram, cookie);
 	if (error == -EAGAIN)
 		queue_pair->device->transport->refused = true;
-	else
-		verbs_trouble_sending(port_of(queue_pair), queue_pair->options.pkey, error);
+	else if (error)
+		note_refusal(queue_pair, error);
 	return error;
 }
 

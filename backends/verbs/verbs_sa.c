@@ -137,6 +137,7 @@ static void receive(struct verbs_watch *watch)
 
 	if (agent >= 0) {
 		sa->held -= sa->held > 0;
+		sa->answered = true;
 		take(sa, (uint32_t)length);
 	} else if (error == ENOSPC) {
 		/* It stays in the kernel until it is read whole, before all others. */

@@ -26,6 +26,7 @@ struct verbs_sa {
 	uint8_t *received; /* grows with the longest answer */
 	uint32_t room;     /* bytes of MAD in it */
 	uint32_t count;
+	bool answered; /* something has come since it was opened */
 	uint32_t held; /* requests that the kernel may still have */
 	struct verbs_transaction transactions[VERBS_SA_WINDOW];
 };

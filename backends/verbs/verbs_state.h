@@ -12,6 +12,9 @@
 
 struct verbs_device;
 
+/* Told once, until an answer has come in between. */
+enum verbs_loss { VERBS_LOSS_NONE, VERBS_LOSS_TOLD, VERBS_LOSS_OVER };
+
 /* A trouble that comes back again and again, as it was told. All zero: none. */
 struct verbs_trouble {
 	uint16_t pkey;
@@ -27,10 +30,10 @@ struct verbs_port {
 	bool reregister;              /* to be told */
 	bool incomplete;              /* something of it could not be read: to be read again */
 	int sa_trouble;               /* why the SA cannot be asked, as it was told; 0: it can */
+	enum verbs_loss loss;         /* of the SA, as it was told */
 	const char *missing;          /* what an active port lacks, as it was told; NULL: nothing */
 	struct verbs_trouble opening; /* of queue pairs, as it was told */
 	struct verbs_trouble joining; /* of groups */
-	struct verbs_trouble sending; /* of datagrams */
 	struct acm_port_facts facts;  /* .port is its number in the transport when served */
 	struct verbs_sa sa;
 };
@@ -45,9 +48,11 @@ struct verbs_device {
 	struct verbs_transport *transport;
 	struct verbs_device *next;
 	char name[ACM_ADDRESS_MAX];
-	int index;   /* the kernel's number for it, -1: unknown; one that came back has another */
-	bool listed; /* the last look found it */
-	bool failed; /* it is to be closed */
+	int index;     /* the kernel's number for it, -1: unknown; one that came back has another */
+	bool listed;   /* the last look found it */
+	bool failed;   /* it is to be closed */
+	bool doubtful; /* it has failed, and not been well from one look to the next since */
+	bool looked_at;  /* since it was opened */
 	bool without_ib; /* none of its ports is InfiniBand: it stays closed */
 	int trouble;     /* why it cannot be opened, as it was told; 0: nothing */
 	/* When it is open: */

@@ -114,10 +114,23 @@ void verbs_trouble_sa(const struct verbs_transport *transport, const struct verb
 			  device, port->number, strerror(-error));
 }
 
-void verbs_trouble_sa_lost(const struct verbs_transport *transport, const struct verbs_port *port)
+void verbs_trouble_sa_lost(struct verbs_port *port)
 {
-	verbs_say(transport, "%s port %u: its SA cannot be asked any more: %s; it is tried again",
+	if (port->loss != VERBS_LOSS_NONE && !port->sa.answered)
+		return;
+	port->loss = VERBS_LOSS_TOLD;
+	verbs_say(port->device->transport,
+		  "%s port %u: its SA cannot be asked any more: %s; it is tried again",
 		  port->device->name, port->number, strerror(-port->sa.failure));
+}
+
+void verbs_trouble_sa_over(struct verbs_port *port)
+{
+	if (port->loss != VERBS_LOSS_TOLD)
+		return;
+	port->loss = VERBS_LOSS_OVER;
+	verbs_say(port->device->transport, "%s port %u: its SA can be asked again",
+		  port->device->name, port->number);
 }
 
 /* Whether it has to be told; notes that it was. */
@@ -160,13 +173,11 @@ void verbs_trouble_joining(struct verbs_port *port, uint16_t pkey, int error)
 			  port->device->name, port->number, pkey, why);
 }
 
-void verbs_trouble_sending(struct verbs_port *port, uint16_t pkey, int error)
+void verbs_trouble_sending(const struct verbs_port *port, uint16_t pkey, int error)
 {
-	if (is_news(&port->sending, pkey, error))
-		verbs_say(
-			port->device->transport,
-			"%s port %u: nothing can be sent with P_Key 0x%04x: %s; it is tried again",
-			port->device->name, port->number, pkey, strerror(-error));
+	verbs_say(port->device->transport,
+		  "%s port %u: a datagram with P_Key 0x%04x cannot be sent: %s", port->device->name,
+		  port->number, pkey, strerror(-error));
 }
 
 void verbs_trouble_missing(struct verbs_port *port, const char *what)

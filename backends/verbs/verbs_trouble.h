@@ -14,15 +14,17 @@ void verbs_trouble_device(const struct verbs_transport *transport, const char *d
 /* Why a port's SA cannot be asked. */
 void verbs_trouble_sa(const struct verbs_transport *transport, const struct verbs_port *port,
 		      int error);
-/* Why it cannot be asked any more. */
-void verbs_trouble_sa_lost(const struct verbs_transport *transport, const struct verbs_port *port);
+/* It cannot be asked any more, for the failure that its agent has noted; and it can again. */
+void verbs_trouble_sa_lost(struct verbs_port *port);
+void verbs_trouble_sa_over(struct verbs_port *port);
 /*
- * How opening a queue pair for a P_Key went, or attaching it to a group, or sending with it: 0 when
- * it went well. A failure is told once, until the same goes well or fails otherwise.
+ * How opening a queue pair for a P_Key went, or attaching it to a group: 0 when it went well. A
+ * failure is told once, until the same goes well or fails otherwise.
  */
 void verbs_trouble_opening(struct verbs_port *port, uint16_t pkey, int error);
 void verbs_trouble_joining(struct verbs_port *port, uint16_t pkey, int error);
-void verbs_trouble_sending(struct verbs_port *port, uint16_t pkey, int error);
+/* Why a datagram cannot be sent. Told each time. */
+void verbs_trouble_sending(const struct verbs_port *port, uint16_t pkey, int error);
 /* What an active port lacks, so that nothing can be resolved through it; NULL: nothing. */
 void verbs_trouble_missing(struct verbs_port *port, const char *what);
 

@@ -642,7 +642,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
 	struct ibv_pd *pd;
 
-	if (fails("ibv_alloc_pd"))
+	if (fails("ibv_alloc_pd") || device_of(context)->without_pd)
 		return NULL;
 	pd = calloc(1, sizeof(*pd));
 	pd->context = context;

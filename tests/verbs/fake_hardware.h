@@ -58,6 +58,7 @@ struct fake_device {
 	bool ended; /* and before that, the end of the file */
 	int index;
 	int open_errno;
+	bool without_pd;
 	int most_requests; /* what it says of itself */
 	int most_completions;
 	uint32_t most_handles; /* there is no room for more */

@@ -441,7 +441,19 @@ static void late_failures_are_told(void **state)
 	assert_int_equal(send_to(9, 45), 0);
 	world_expect_nothing(&world);
 	pair->post_send_result = EINVAL;
+	for (int i = 0; i < 10; i++) {
+		/* Told once, also when others are sent in between. */
+		assert_int_equal(send_to(9, 46), -EINVAL);
+		verbs_transport_rescan(world.transport);
+		pair->post_send_result = 0;
+		assert_int_equal(send_to(9, 46), 0);
+		world_expect_nothing(&world);
+		pair->post_send_result = EINVAL;
+	}
+	assert_int_equal(world_said(&world, "cannot be sent"), 1);
+	verbs_transport_rescan(world.transport);
 	assert_int_equal(send_to(9, 46), -EINVAL);
+	assert_int_equal(world_said(&world, "cannot be sent"), 2);
 	pair->post_send_result = ENOMEM;
 	assert_int_equal(send_to(9, 46), -ENOMEM); /* nothing is under way that could end */
 	world_close(&world);

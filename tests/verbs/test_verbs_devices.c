@@ -510,6 +510,51 @@ static void too_little_locked_memory_is_told_with_the_limit(void **state)
 	world_close(&world);
 }
 
+/* Whatever fails again and again has one line when it begins, and one when it is over. */
+static void what_fails_at_each_look_is_told_once(void **state)
+{
+	(void)state;
+	struct fake_device *device;
+
+	world_open(&world);
+	device = fake_add_device("mlx4_0");
+	device->port_count = 2;
+	device->ports[1].link_layer = IBV_LINK_LAYER_ETHERNET;
+	device->without_pd = true;
+	start();
+	for (int i = 0; i < 5; i++)
+		rescan();
+	assert_int_equal(world.notice_count, 1);
+	device->without_pd = false;
+	rescan();
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	assert_int_equal(world.notice_count, 3); /* one served, one left out */
+	/* The device. */
+	for (int i = 0; i < 5; i++) {
+		fake_async(device, IBV_EVENT_DEVICE_FATAL, 0);
+		world_expect(&world, ACM_EVENT_PORT_REMOVED);
+		rescan();
+		world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	}
+	assert_int_equal(world_said(&world, "mlx4_0 failed"), 1);
+	assert_int_equal(world.notice_count, 4);
+	rescan();
+	rescan();
+	assert_int_equal(world_said(&world, "mlx4_0 is served again"), 1);
+	assert_int_equal(world.notice_count, 5);
+	/* The SA. */
+	for (int i = 0; i < 5; i++) {
+		fake_break_umad(&device->ports[0]);
+		world_expect_nothing(&world);
+		rescan();
+		device->ports[0].umad_broken = 0;
+	}
+	assert_int_equal(world_said(&world, "cannot be asked any more"), 1);
+	assert_int_equal(world_said(&world, "can be asked again"), 1);
+	assert_int_equal(world.notice_count, 7);
+	world_close(&world);
+}
+
 /* What tells only that there is nothing to read must not be asked for ever. */
 static void a_descriptor_at_its_end_is_the_devices_end(void **state)
 {
@@ -582,6 +627,7 @@ int main(void)
 		cmocka_unit_test(a_port_without_a_lid_is_told),
 		cmocka_unit_test(why_no_queue_pair_can_be_opened_is_told_once),
 		cmocka_unit_test(too_little_locked_memory_is_told_with_the_limit),
+		cmocka_unit_test(what_fails_at_each_look_is_told_once),
 		cmocka_unit_test(a_descriptor_at_its_end_is_the_devices_end),
 		cmocka_unit_test(what_ib_umad_lacks_is_told),
 	};
