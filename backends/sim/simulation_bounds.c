@@ -52,16 +52,20 @@ void simulation_set_bounds(struct simulation *simulation)
 			host->bound *= addresses;
 	}
 }
-uint64_t simulation_memory_of(const struct simulation *simulation, uint32_t node)
+
+uint64_t simulation_memory_of(const struct simulation *simulation, const struct sim_asked *asked)
 {
-	const struct sim_host *host = &simulation->hosts[node];
-	const struct acm_engine_config *config = sim_scenario_config(simulation->scenario, node);
+	const struct sim_host *host = &simulation->hosts[asked->node];
+	const struct acm_engine_config *config =
+		sim_scenario_config(simulation->scenario, asked->node);
 	uint64_t life = config->address_life;
 
 	if (config->compat == ACM_COMPAT_IBACM && config->route_life > config->address_life)
 		life = config->route_life;
-	/* What came while it was paused it has read since, however old it was. */
-	if (host->was_paused && (life == ACM_NEVER || simulation->now - host->resumed <= life))
+	/* What came while it was paused it has read since, however old it was, and held for true.
+	 */
+	if (host->was_paused && (life == ACM_NEVER || asked->joined <= host->resumed ||
+				 asked->joined - host->resumed <= life))
 		return ACM_NEVER;
 	return life;
 }

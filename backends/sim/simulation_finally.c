@@ -163,7 +163,7 @@ static bool is_right(const struct simulation *simulation, const struct sim_asked
 		     const struct acm_path *path)
 {
 	const struct sim_invariants *invariants = &simulation->invariants;
-	uint64_t life = simulation_memory_of(simulation, asked->node);
+	uint64_t life = simulation_memory_of(simulation, asked);
 	uint32_t node = sim_invariants_node_of(invariants, &path->dgid);
 
 	if (node == SIM_NONE)

@@ -318,7 +318,7 @@ static void check_truth(struct simulation *simulation, const struct sim_asked *a
 		sim_scenario_config(simulation->scenario, asked->node);
 	uint64_t life = config->address_life > config->route_life ? config->address_life
 								  : config->route_life;
-	uint64_t memory = simulation_memory_of(simulation, asked->node);
+	uint64_t memory = simulation_memory_of(simulation, asked);
 	struct sim_success success = {
 		.node = asked->node,
 		.path = &reply->path,

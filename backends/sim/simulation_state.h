@@ -171,9 +171,9 @@ void simulation_reply(void *context, const struct acm_reply *reply);
 void simulation_trace(void *context, const struct acm_trace *trace);
 
 /* simulation_bounds.c */
-/* ns that a node may remember who held an address. As ibacm it also believes a route that is left
- * when nobody answers for the address. */
-uint64_t simulation_memory_of(const struct simulation *simulation, uint32_t node);
+/* ns that a node may have remembered who held an address when it began to ask. As ibacm it also
+ * believes a route that is left when nobody answers for the address. */
+uint64_t simulation_memory_of(const struct simulation *simulation, const struct sim_asked *asked);
 void simulation_set_guards(struct simulation *simulation);
 /* Tells, and returns true, when the run is beyond one of them. */
 bool simulation_is_beyond(struct simulation *simulation, const struct sim_fabric_stats *stats);

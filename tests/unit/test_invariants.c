@@ -1022,6 +1022,27 @@ static void a_pair_that_resolves_elsewhere_in_the_end_is_wrong(void **state)
 	free(scenario.configs);
 }
 
+/* What it read when it was resumed counts by when it began to ask, however late the answer is. */
+static void a_paused_node_remembers_from_when_it_reads_on(void **state)
+{
+	struct fixture *fixture = *state;
+	struct sim_scenario scenario = {.topology = fixture->topology};
+	struct sim_host hosts[16] = {0};
+	struct simulation simulation = {.scenario = &scenario, .hosts = hosts, .now = 1000};
+	struct sim_asked asked = {.node = fixture->n1, .joined = 200};
+
+	assert_non_null(scenario.configs = calloc(fixture->topology->node_count, sizeof(void *)));
+	scenario.config.address_life = 150;
+	assert_int_equal(simulation_memory_of(&simulation, &asked), 150);
+	hosts[fixture->n1] = (struct sim_host){.was_paused = true, .resumed = 50};
+	assert_true(simulation_memory_of(&simulation, &asked) == ACM_NEVER);
+	asked.joined = 201;
+	assert_int_equal(simulation_memory_of(&simulation, &asked), 150);
+	asked.joined = 49; /* it was paused after that */
+	assert_true(simulation_memory_of(&simulation, &asked) == ACM_NEVER);
+	free(scenario.configs);
+}
+
 #define RULE_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -1052,6 +1073,7 @@ int main(void)
 		RULE_TEST(memory_beyond_the_budget_is_a_breach),
 		RULE_TEST(counters_that_do_not_add_up_are_a_breach),
 		RULE_TEST(a_pair_that_resolves_elsewhere_in_the_end_is_wrong),
+		RULE_TEST(a_paused_node_remembers_from_when_it_reads_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
