@@ -96,10 +96,12 @@ uint32_t sim_invariants_node_of(const struct sim_invariants *invariants, const s
 	return sim_invariants_port_of(invariants, gid).node;
 }
 
-uint16_t sim_default_pkey(const struct acm_port_facts *facts)
+uint16_t sim_pkey_entry(const struct acm_port_facts *facts, uint16_t pkey)
 {
+	if (!pkey)
+		pkey = ACM_PKEY_DEFAULT;
 	for (uint16_t i = 0; i < facts->pkey_count; i++) {
-		if ((facts->pkeys[i] & ~ACM_PKEY_FULL) == (ACM_PKEY_DEFAULT & ~ACM_PKEY_FULL))
+		if (!((facts->pkeys[i] ^ pkey) & ~ACM_PKEY_FULL))
 			return facts->pkeys[i];
 	}
 	return 0;
@@ -232,6 +234,10 @@ void sim_invariants_success(const struct sim_invariants *invariants,
 		sim_breach(&invariants->hook, "a success names a port that is there",
 			   "the path for %s leads to %s, which no host's port has",
 			   invariants->topology->nodes[success->node].name, gid);
+	if (success->pkey && ((path->pkey ^ success->pkey) & ~ACM_PKEY_FULL))
+		sim_breach(&invariants->hook, "a success is of the partition that was asked for",
+			   "a path has P_Key 0x%04x, 0x%04x was asked for", path->pkey,
+			   success->pkey);
 	if (holder == SIM_NONE || !success->routes_hold)
 		return;
 	if (!sim_invariants_leads(invariants, path))

@@ -50,8 +50,8 @@ void sim_invariants_addresses_reset(struct sim_invariants *invariants, uint32_t 
 struct sim_port_ref sim_invariants_port_of(const struct sim_invariants *invariants,
 					   const struct acm_gid *gid);
 uint32_t sim_invariants_node_of(const struct sim_invariants *invariants, const struct acm_gid *gid);
-/* The port's entry for the default partition, 0: none. */
-uint16_t sim_default_pkey(const struct acm_port_facts *facts);
+/* The port's entry for a partition, 15 bits, 0: the default one. 0: it has none. */
+uint16_t sim_pkey_entry(const struct acm_port_facts *facts, uint16_t pkey);
 /* Whether a path leads to the port of its GID as the fabric is now. */
 bool sim_invariants_leads(const struct sim_invariants *invariants, const struct acm_path *path);
 
@@ -60,6 +60,7 @@ struct sim_success {
 	uint32_t node; /* that asked */
 	const struct acm_path *path;
 	const struct acm_address *address; /* NULL: asked for by GID or LID */
+	uint16_t pkey;                     /* partition that was asked for, 15 bits; 0: any */
 	uint64_t life;                     /* ns that the node may remember who held it */
 	bool of_group;    /* MTU and rate are the group's, which the ends carry, not the way */
 	bool routes_hold; /* LIDs, links and P_Keys are as they were when it learned them */

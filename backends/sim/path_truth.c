@@ -83,24 +83,14 @@ static bool has_lid(const struct acm_port_facts *facts, uint16_t lid)
 	return lid >= facts->lid && lid < facts->lid + (1u << facts->lmc);
 }
 
-/* The port's entry for the partition, 0: none. */
-static uint16_t entry_of(const struct acm_port_facts *facts, uint16_t pkey)
-{
-	for (uint16_t i = 0; i < facts->pkey_count; i++) {
-		if (!((facts->pkeys[i] ^ pkey) & ~ACM_PKEY_FULL))
-			return facts->pkeys[i];
-	}
-	return 0;
-}
-
 /* What is wrong, NULL: nothing. */
 static const char *fault_of_ends(const struct sim_success *success, struct sim_port_ref from,
 				 const struct acm_port_facts *source,
 				 const struct acm_port_facts *destination)
 {
 	const struct acm_path *path = success->path;
-	uint16_t own = entry_of(source, path->pkey);
-	uint16_t other = entry_of(destination, path->pkey);
+	uint16_t own = sim_pkey_entry(source, path->pkey);
+	uint16_t other = sim_pkey_entry(destination, path->pkey);
 
 	if (from.node != success->node)
 		return "its SGID is not one of the asking node";

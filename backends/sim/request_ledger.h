@@ -14,6 +14,7 @@ struct sim_asked {
 	uint32_t step; /* of the scenario, or none of them: its owner's business */
 	uint32_t node;
 	uint32_t target;                   /* node, SIM_NONE: an address */
+	uint16_t pkey;                     /* of by GID or LID: partition; 0: the default one */
 	uint32_t sought;                   /* of finally: index of its targets; SIM_NONE */
 	const struct acm_address *address; /* NULL: it is asked for by GID or LID */
 	uint64_t time;

@@ -30,6 +30,8 @@ struct sim_resolve {
 	struct sim_nodes to; /* empty: `address` is asked for */
 	enum sim_by by;
 	struct acm_address address;
+	uint16_t
+		pkey; /* by GID or LID: of which partition the path is to be, 15 bits; 0: default */
 	bool has_source;
 	struct acm_address source;
 	bool query_sa;

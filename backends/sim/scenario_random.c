@@ -280,6 +280,9 @@ static bool draw_target(const struct sim_topology *topology, struct sim_dice *di
 					SIM_BY_IP, SIM_BY_IP6, SIM_BY_GID, SIM_BY_LID);
 	if (resolve->by == SIM_BY_LID && !shape->by_lid)
 		resolve->by = SIM_BY_GID;
+	if (resolve->by >= SIM_BY_GID && topology->partition_count && sim_dice_one_in(dice, 2))
+		resolve->pkey =
+			topology->partitions[sim_dice_below(dice, topology->partition_count)].pkey;
 	return draw_hosts(topology, dice, (uint32_t)PICK(dice, 1, 1, 1, 3), &resolve->to);
 }
 

@@ -22,20 +22,32 @@ static const struct sim_word statuses[] = {
 
 /* ---- resolve ---- */
 
-enum { ON, TO, BY, TO_ADDRESS, FROM, QUERY_SA, NO_DELAY, TIMES, CANCEL_AFTER, RESOLVE_KEYS };
+enum {
+	ON,
+	TO,
+	BY,
+	TO_ADDRESS,
+	FROM,
+	QUERY_SA,
+	NO_DELAY,
+	TIMES,
+	CANCEL_AFTER,
+	OF_PKEY,
+	RESOLVE_KEYS
+};
 
 static void read_resolve(struct scenario_reader *reader, yaml_node_t *map,
 			 struct sim_resolve *resolve)
 {
-	static const char *const keys[RESOLVE_KEYS] = {"on",       "to",    "by",
-						       "address",  "from",  "query_sa",
-						       "no_delay", "times", "cancel_after"};
+	static const char *const keys[RESOLVE_KEYS] = {
+		"on",       "to",       "by",    "address",      "from",
+		"query_sa", "no_delay", "times", "cancel_after", "pkey"};
 	static const struct sim_word forms[] = {{"name", SIM_BY_NAME}, {"ip", SIM_BY_IP},
 						{"ip6", SIM_BY_IP6},   {"gid", SIM_BY_GID},
 						{"lid", SIM_BY_LID},   {NULL, 0}};
 	yaml_node_t *values[RESOLVE_KEYS];
 	uint32_t by = SIM_BY_NAME;
-	uint64_t times = 1;
+	uint64_t times = 1, pkey = 0;
 
 	if (!sim_document_fields(&reader->document, map, "resolve", keys, RESOLVE_KEYS, values))
 		return;
@@ -53,6 +65,12 @@ static void read_resolve(struct scenario_reader *reader, yaml_node_t *map,
 	scenario_read_hosts(reader, values[TO], "to", &resolve->to);
 	sim_document_word(&reader->document, values[BY], "by", forms, &by);
 	resolve->by = (enum sim_by)by;
+	if (values[OF_PKEY] && by < SIM_BY_GID)
+		sim_fault_add(reader->faults, sim_document_place(values[OF_PKEY]),
+			      "'pkey' is about paths, it was expected beside 'by: gid' or 'by: "
+			      "lid' only");
+	sim_document_number(&reader->document, values[OF_PKEY], "pkey", 1, 0x7fff, &pkey);
+	resolve->pkey = (uint16_t)pkey;
 	if (values[TO_ADDRESS])
 		scenario_read_address(reader, values[TO_ADDRESS], "address", &resolve->address);
 	if (values[FROM])

@@ -50,7 +50,7 @@ static uint16_t is_there(struct simulation *simulation, uint32_t node)
 	    simulation->control->ops->port_facts(simulation->control, port, &facts))
 		return 0;
 	/* One that is coming up may have no table yet. */
-	return facts.state == ACM_PORT_ACTIVE ? sim_default_pkey(&facts) : ACM_PKEY_DEFAULT;
+	return facts.state == ACM_PORT_ACTIVE ? sim_pkey_entry(&facts, 0) : ACM_PKEY_DEFAULT;
 }
 
 /* The first of a node's addresses that it has not given up; NULL: none. */

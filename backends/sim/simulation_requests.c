@@ -50,6 +50,7 @@ static void name_target(struct simulation *simulation, const struct sim_resolve 
 		return;
 	request->kind = ACM_REQUEST_PATH;
 	request->path.sgid = own.gids[0];
+	request->path.pkey = resolve->pkey;
 	if (resolve->by == SIM_BY_GID)
 		request->path.dgid = facts.gids[0];
 	else
@@ -137,7 +138,11 @@ static bool ask(struct simulation *simulation, const struct acm_request *request
 static void ask_one(struct simulation *simulation, uint32_t step, uint32_t node, uint32_t target)
 {
 	const struct sim_resolve *resolve = &simulation->scenario->steps[step].resolve;
-	struct sim_asked asked = {.step = step, .node = node, .target = target, .sought = SIM_NONE};
+	struct sim_asked asked = {.step = step,
+				  .node = node,
+				  .target = target,
+				  .sought = SIM_NONE,
+				  .pkey = resolve->pkey};
 	struct acm_request request = {.kind = ACM_REQUEST_RESOLVE,
 				      .query_sa = resolve->query_sa,
 				      .no_delay = resolve->no_delay,
@@ -261,16 +266,17 @@ void simulation_excuse(struct simulation *simulation, uint32_t node)
 
 /* ---- answers ---- */
 
-/* Whether both are members of the default partition, and one of them a full one. */
-static bool share_partition(struct simulation *simulation, uint32_t node, uint32_t target)
+/* Whether both are members of the partition, and one of them a full one. */
+static bool share_partition(struct simulation *simulation, const struct sim_asked *asked)
 {
 	struct acm_port_facts own, other;
 	uint16_t pkey, other_pkey;
 
-	if (!facts_of(simulation, node, &own) || !facts_of(simulation, target, &other))
+	if (!facts_of(simulation, asked->node, &own) ||
+	    !facts_of(simulation, asked->target, &other))
 		return false;
-	pkey = sim_default_pkey(&own);
-	other_pkey = sim_default_pkey(&other);
+	pkey = sim_pkey_entry(&own, asked->pkey);
+	other_pkey = sim_pkey_entry(&other, asked->pkey);
 	return pkey && other_pkey && ((pkey | other_pkey) & ACM_PKEY_FULL);
 }
 
@@ -284,7 +290,7 @@ static bool is_answered_at_once(struct simulation *simulation, const struct sim_
 	if (asked->excused || asked->target == SIM_NONE || config->compat == ACM_COMPAT_IBACM ||
 	    sim_scenario_config(simulation->scenario, asked->target)->compat == ACM_COMPAT_IBACM ||
 	    (asked->target == asked->node && !config->loopback) ||
-	    !share_partition(simulation, asked->node, asked->target))
+	    !share_partition(simulation, asked))
 		return false;
 	sim_fabric_stats(simulation->fabric, &stats);
 	return stats.dropped[SIM_DROP_NO_BUFFER] == asked->overruns;
@@ -323,6 +329,7 @@ static void check_truth(struct simulation *simulation, const struct sim_asked *a
 		.node = asked->node,
 		.path = &reply->path,
 		.address = asked->address,
+		.pkey = asked->pkey,
 		/* What it knew when it began to ask holds until it has the route. */
 		.life = memory == ACM_NEVER ? ACM_NEVER : memory + simulation->now - asked->joined,
 		.of_group =

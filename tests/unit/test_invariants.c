@@ -356,6 +356,13 @@ static void a_partition_that_both_ends_do_not_share_is_a_breach(void **state)
 	path.pkey = 0x8020;
 	check_path(fixture, fixture->n1, &path);
 	assert_told(fixture, rule);
+	path.pkey = 0x8010;
+	check_success(fixture,
+		      &(struct sim_success){.node = fixture->n1, .path = &path, .pkey = 0x0010});
+	assert_silent(fixture);
+	check_success(fixture,
+		      &(struct sim_success){.node = fixture->n1, .path = &path, .pkey = 0x7fff});
+	assert_told(fixture, "a success is of the partition that was asked for");
 	path = path_between(fixture, fixture->n3, fixture->n2);
 	path.mtu = fixture->topology->links[0].mtu;
 	path.rate = fixture->topology->links[0].rate;

@@ -55,6 +55,7 @@ static void says_what_is_to_happen(void **state)
 		     "  - at: 2ms\n"
 		     "    fault: { kind: loss, node: node02, packet: answer, packets: [0, 2] }\n"
 		     "  - check: { drop: loss, is: \">=1\" }\n"
+		     "  - resolve: { on: node01, to: node02, by: gid, pkey: 0x0010 }\n"
 		     "finally: { within: 3s, all_pairs: success }\n");
 	const struct sim_step *steps = scenario->steps;
 	uint32_t node01 = sim_topology_find(scenario->topology, "node01");
@@ -67,7 +68,7 @@ static void says_what_is_to_happen(void **state)
 	assert_int_equal(scenario->config.compat, ACM_COMPAT_NONE);
 	assert_int_equal(sim_scenario_config(scenario, node01)->timeout, 200 * ACM_NSEC_PER_MSEC);
 	assert_int_equal(sim_scenario_config(scenario, node01 + 2)->retries, 3);
-	assert_int_equal(scenario->step_count, 3);
+	assert_int_equal(scenario->step_count, 4);
 	assert_int_equal(steps[0].at, 1500000);
 	assert_int_equal(steps[0].resolve.by, SIM_BY_IP6);
 	assert_int_equal(steps[0].resolve.to.count, 3);
@@ -79,6 +80,8 @@ static void says_what_is_to_happen(void **state)
 	assert_int_equal(steps[1].fault.classes, SIM_CLASS_ANSWER);
 	assert_int_equal(steps[2].at, steps[1].at);
 	assert_true(steps[2].check.of_drop);
+	assert_int_equal(steps[3].resolve.pkey, 0x10);
+	assert_int_equal(steps[0].resolve.pkey, 0);
 	assert_true(scenario->has_finally);
 	assert_int_equal(scenario->finally_within, 3 * ACM_NSEC_PER_SEC);
 	sim_scenario_free(scenario);
@@ -117,6 +120,10 @@ static void nodes_are_those_of_the_topology(void **state)
 static void what_cannot_be_is_refused(void **state)
 {
 	(void)state;
+	refuse(STEP "resolve: { on: node01, to: node02, pkey: 0x0010 }\n",
+	       "t.yaml:4:", "beside 'by: gid' or 'by: lid' only");
+	refuse(STEP "resolve: { on: node01, to: node02, by: gid, pkey: 0x8010 }\n",
+	       "t.yaml:4:", "pkey");
 	refuse(STEP "{ at: 2s, resolve: { on: node01, to: node02 } }\n"
 		    "  - { at: 1s, resolve: { on: node01, to: node02 } }\n",
 	       "t.yaml:5:11:", "comes before the one above it");
