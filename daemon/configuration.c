@@ -10,7 +10,21 @@
 #define DEFAULT_LOCK_FILE "/run/ibacm.pid"
 #define DEFAULT_LOG_FILE  "/var/log/ibacm.log"
 
-static int read_topology(struct configuration *configuration, struct problems *problems)
+static void check_node(const struct configuration *configuration, struct problems *problems)
+{
+	const struct command_line *line = configuration->line;
+	uint32_t index = sim_topology_find(configuration->topology, line->node);
+
+	if (index == SIM_NONE)
+		problems_error(problems, line->fabric, 0,
+			       "there is no node %s; --node names one of its hosts", line->node);
+	else if (configuration->topology->nodes[index].kind != SIM_HOST)
+		problems_error(problems, line->fabric, 0,
+			       "%s is a switch; --node names one of the hosts", line->node);
+}
+
+/* The fabric, and whether this node is one of it. -ENOMEM; other faults are told. */
+static int read_fabric(struct configuration *configuration, struct problems *problems)
 {
 	const char *path = configuration->line->fabric;
 	struct sim_errors errors = {.count = 0};
@@ -36,53 +50,16 @@ static int read_topology(struct configuration *configuration, struct problems *p
 			problems_error(problems, path, 0, "%s", strerror(ENOMEM));
 		return error;
 	}
-	error = sim_topology_fits_ibsim(configuration->topology, why, sizeof(why));
-	if (error)
+	if (sim_topology_fits_ibsim(configuration->topology, why, sizeof(why)))
 		problems_error(problems, path, 0, "%s", why);
-	return error;
-}
-
-static const struct sim_node *find_node(const struct configuration *configuration,
-					struct problems *problems)
-{
-	const struct command_line *line = configuration->line;
-	uint32_t index = sim_topology_find(configuration->topology, line->node);
-	const struct sim_node *node;
-
-	if (index == SIM_NONE) {
-		problems_error(problems, line->fabric, 0,
-			       "there is no node %s; --node names one of its hosts", line->node);
-		return NULL;
-	}
-	node = &configuration->topology->nodes[index];
-	if (node->kind != SIM_HOST) {
-		problems_error(problems, line->fabric, 0,
-			       "%s is a switch; --node names one of the hosts", line->node);
-		return NULL;
-	}
-	return node;
+	check_node(configuration, problems);
+	return 0;
 }
 
 static enum address_file_ips ips_of(const struct configuration *configuration)
 {
 	return configuration->options.ips_in_address_file ? ADDRESS_FILE_TAKE_IPS
 							  : ADDRESS_FILE_SKIP_IPS;
-}
-
-static int read_node_addresses(struct configuration *configuration, const struct sim_node *node,
-			       struct problems *problems)
-{
-	const char *path = configuration->line->address_file;
-	int error;
-
-	if (!path)
-		return local_addresses_of_node(&configuration->addresses, node);
-	error = address_file_load(&configuration->address_file, path, ips_of(configuration),
-				  problems);
-	if (error)
-		return error;
-	return local_addresses_of_file(&configuration->addresses, node,
-				       &configuration->address_file, path, problems);
 }
 
 /* With a socket of one's own come companions of one's own, so that daemons run side by side. */
@@ -120,19 +97,7 @@ static int choose_seed(struct configuration *configuration)
 	return 0;
 }
 
-/* The fabric, and what this node is on it. -ENOMEM; other faults are told. */
-static int read_fabric(struct configuration *configuration, struct problems *problems,
-		       struct problems *strict)
-{
-	const struct sim_node *node;
-
-	if (read_topology(configuration, strict))
-		return 0;
-	node = find_node(configuration, strict);
-	return node ? read_node_addresses(configuration, node, problems) : 0;
-}
-
-/* Which devices there are is seen when they are: what the file says of others does no harm. */
+/* Which ports and P_Keys there are is seen later; lines for others are told then. */
 static int read_address_file(struct configuration *configuration, struct problems *problems)
 {
 	const char *path = configuration->line->address_file;
@@ -148,7 +113,7 @@ int configuration_read(struct configuration *configuration, const struct command
 {
 	struct problems problems = {.out = err, .lenient = line->lenient};
 	struct problems strict = {.out = err};
-	int error;
+	int error = 0;
 
 	memset(configuration, 0, sizeof(*configuration));
 	configuration->line = line;
@@ -161,8 +126,8 @@ int configuration_read(struct configuration *configuration, const struct command
 		problems_error(&strict, "acmited", 0,
 			       "the system gives no random numbers; use --seed");
 	if (line->backend == COMMAND_LINE_SIM)
-		error = read_fabric(configuration, &problems, &strict);
-	else
+		error = read_fabric(configuration, &strict);
+	if (error != -ENOMEM)
 		error = read_address_file(configuration, &problems);
 	if (error == -ENOMEM)
 		return 1;
@@ -171,7 +136,6 @@ int configuration_read(struct configuration *configuration, const struct command
 
 void configuration_free(struct configuration *configuration)
 {
-	local_addresses_free(&configuration->addresses);
 	address_file_free(&configuration->address_file);
 	if (configuration->topology)
 		sim_topology_free(configuration->topology);

@@ -4,7 +4,6 @@
 
 #include "address_file.h"
 #include "command_line.h"
-#include "local_addresses.h"
 #include "options.h"
 #include "topology.h"
 
@@ -15,9 +14,7 @@ struct configuration {
 	char lock_file[PATH_MAX + 8];
 	const char *log_file;
 	struct address_file address_file; /* empty without one */
-	/* Of a simulated fabric: */
 	struct sim_topology *topology;    /* NULL: hardware, or it is another process's */
-	struct local_addresses addresses; /* of the node, from either */
 };
 
 /*

@@ -4,7 +4,9 @@
 #include "control.h"
 #include "fabric.h"
 #include "monotonic.h"
+#include "node_addresses.h"
 #include "population.h"
+#include "port_addresses.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +15,12 @@
 
 struct fabric_backend {
 	struct daemon_backend base;
-	const struct configuration *configuration;
+	struct daemon_backend_setup setup;
 	const struct sim_control *ibsim; /* the control, for its names; NULL: it is another */
 	struct sim_fabric *fabric;
 	struct sim_population *population;
 	struct sim_resident *resident; /* this daemon's node */
+	struct node_addresses addresses;
 };
 
 static struct fabric_backend *fabric_of(struct daemon_backend *backend)
@@ -83,25 +86,41 @@ static int start_fabric(struct fabric_backend *backend, const struct daemon_back
 	return 0;
 }
 
-static int add_addresses(struct sim_resident *resident, const struct local_addresses *addresses)
+/* What the topology gives this daemon's node. */
+static int given_addresses(void *context, const struct acm_port_facts *facts,
+			   struct local_addresses *addresses)
 {
-	int error = 0;
+	const struct fabric_backend *backend = context;
+	const struct sim_topology *topology = backend->setup.configuration->topology;
+	const struct sim_node *node = &topology->nodes[sim_resident_node(backend->resident)];
 
-	for (size_t i = 0; i < addresses->count && !error; i++) {
-		struct acm_event event = {.type = ACM_EVENT_ADDRESS_ADDED,
-					  .time = monotonic_now(),
-					  .address = &addresses->list[i]};
+	return port_addresses_of_node(addresses, facts, node->addresses, node->address_count);
+}
 
-		error = sim_resident_step(resident, &event);
-	}
+static int step_address(void *context, const struct acm_event *event)
+{
+	return sim_resident_step(((struct fabric_backend *)context)->resident, event);
+}
+
+static int add_node(struct fabric_backend *backend)
+{
+	const struct configuration *configuration = backend->setup.configuration;
+	struct node_addresses_hooks hooks = {
+		.of_port = given_addresses, .step = step_address, .context = backend};
+	int error = sim_population_add(backend->population, configuration->line->node,
+				       &configuration->options.engine, &backend->setup.hooks,
+				       monotonic_now(), &backend->resident);
+
+	if (!error)
+		node_addresses_init(&backend->addresses, &backend->setup,
+				    sim_resident_engine(backend->resident), &hooks);
 	return error;
 }
 
 /* The engine's configuration is all nodes', its seed also the fabric's. */
-static int populate(struct fabric_backend *backend, const struct daemon_backend_setup *setup,
-		    char *why, size_t size)
+static int populate(struct fabric_backend *backend, char *why, size_t size)
 {
-	const struct configuration *configuration = setup->configuration;
+	const struct configuration *configuration = backend->setup.configuration;
 	const struct acm_engine_config *engine = &configuration->options.engine;
 	const char *at = configuration->line->node;
 	uint32_t node = SIM_NONE;
@@ -109,10 +128,7 @@ static int populate(struct fabric_backend *backend, const struct daemon_backend_
 					  &backend->population);
 
 	if (!error)
-		error = sim_population_add(backend->population, at, engine, &setup->hooks,
-					   monotonic_now(), &backend->resident);
-	if (!error)
-		error = add_addresses(backend->resident, &configuration->addresses);
+		error = add_node(backend);
 	if (!error && !configuration->line->no_peers) {
 		error = sim_population_add_others(backend->population, engine, monotonic_now(),
 						  &node);
@@ -130,6 +146,7 @@ static void destroy(struct daemon_backend *base)
 {
 	struct fabric_backend *backend = fabric_of(base);
 
+	node_addresses_free(&backend->addresses);
 	sim_population_destroy(backend->population);
 	if (backend->fabric)
 		sim_fabric_destroy(backend->fabric);
@@ -167,8 +184,12 @@ static int process(struct daemon_backend *base, uint64_t now, char *why, size_t 
 		return error;
 	}
 	error = sim_population_run(backend->population, now);
+	if (!error)
+		error = node_addresses_follow(&backend->addresses, now);
 	if (error)
 		snprintf(why, size, "a node cannot go on: %s", strerror(-error));
+	else if (!sim_population_unready(backend->population, NULL))
+		node_addresses_tell(&backend->addresses);
 	return error;
 }
 
@@ -179,13 +200,14 @@ static uint32_t unready(const struct daemon_backend *base, const char **node)
 	uint32_t count = sim_population_unready(backend->population, node ? &first : NULL);
 
 	if (node && first)
-		*node = backend->configuration->topology->nodes[sim_resident_node(first)].name;
+		*node = backend->setup.configuration->topology->nodes[sim_resident_node(first)]
+				.name;
 	return count;
 }
 
 static const struct local_addresses *addresses(const struct daemon_backend *base)
 {
-	return &const_fabric_of(base)->configuration->addresses;
+	return &const_fabric_of(base)->addresses.now;
 }
 
 static void describe(const struct daemon_backend *base, char *words, size_t size)
@@ -220,10 +242,10 @@ int fabric_backend_create(const struct daemon_backend_setup *setup, struct daemo
 		return -ENOMEM;
 	}
 	made->base.ops = &operations;
-	made->configuration = setup->configuration;
+	made->setup = *setup;
 	error = start_fabric(made, setup, why, size);
 	if (!error)
-		error = populate(made, setup, why, size);
+		error = populate(made, why, size);
 	if (error) {
 		destroy(&made->base);
 		return error;

@@ -271,3 +271,12 @@ void acm_engine_stats(const struct acm_engine *engine, struct acm_engine_stats *
 		stats->endpoints_ready += acm_endpoint_complete(at);
 	}
 }
+
+const struct acm_port_facts *acm_engine_port(const struct acm_engine *engine, uint32_t index)
+{
+	const struct acm_port *port = engine->ports;
+
+	while (port && index--)
+		port = port->next;
+	return port ? &port->facts : NULL;
+}

@@ -54,8 +54,9 @@ static struct acm_port *port_create(struct acm_engine *engine, uint32_t number)
 		return NULL;
 	port->facts.port = number;
 	port->window = engine->config.sa_depth;
-	while (*at)
+	while (*at && (*at)->facts.port < number)
 		at = &(*at)->next;
+	port->next = *at;
 	*at = port;
 	return port;
 }

@@ -300,6 +300,7 @@ int sim_resident_step(struct sim_resident *resident, const struct acm_event *eve
 	int error = acm_driver_step(resident->driver, event);
 
 	update_deadline(resident);
+	update_ready(resident);
 	return error;
 }
 

@@ -371,21 +371,6 @@ static void destroy(struct acm_transport *base)
 	free(transport);
 }
 
-/* ---- what only hardware needs ---- */
-
-uint32_t verbs_transport_port_count(const struct acm_transport *base)
-{
-	return ((const struct verbs_transport *)base)->slot_count;
-}
-
-const struct acm_port_facts *verbs_transport_port(const struct acm_transport *base, uint32_t number)
-{
-	const struct verbs_port *port =
-		verbs_port_find((const struct verbs_transport *)base, number);
-
-	return port ? &port->facts : NULL;
-}
-
 static const struct acm_transport_ops operations = {
 	.capabilities = capabilities,
 	.set_wake = set_wake,

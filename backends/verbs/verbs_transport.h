@@ -40,13 +40,4 @@ int verbs_transport_create(const struct verbs_options *options, struct acm_trans
  */
 void verbs_transport_rescan(struct acm_transport *transport);
 
-/* One more than the highest number that a port has had. */
-uint32_t verbs_transport_port_count(const struct acm_transport *transport);
-/*
- * What was told last of a port that is served; NULL: there is none of this number. Valid until the
- * next call of any operation.
- */
-const struct acm_port_facts *verbs_transport_port(const struct acm_transport *transport,
-						  uint32_t port);
-
 #endif

@@ -291,4 +291,10 @@ struct acm_engine_stats {
 };
 void acm_engine_stats(const struct acm_engine *engine, struct acm_engine_stats *stats);
 
+/*
+ * The ports that the engine was told of, as it was told last, in the order of their numbers: the
+ * `index`-th from 0, NULL behind the last. Valid until the next acm_engine_step().
+ */
+const struct acm_port_facts *acm_engine_port(const struct acm_engine *engine, uint32_t index);
+
 #endif

@@ -180,7 +180,7 @@ host_name() {
 	# What a file has for nothing that is here is told.
 	printf '%s\n' 'far mlx5_7 1 default' 'near mlx5_0 1 default' 'other mlx5_0 1 1234' >"$scratch/far"
 	begin far on_node node2 "$ACMITED" -P --socket "$scratch/far.sock" -A "$scratch/far"
-	grep -q 'far: 2 of 3 addresses wait for .*, the first is far on mlx5_7 port 1$' "$scratch/far.log" ||
+	grep -q 'far: 2 of 3 addresses wait for .*, the first is far on mlx5_7 port 1, P_Key default$' "$scratch/far.log" ||
 		fail "addresses of no port are not told"
 	! grep -q 'addresses wait' "$scratch/node1.log" || fail "an address that is served is told"
 }

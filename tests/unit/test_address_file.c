@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include "address_file.h"
-#include "local_addresses.h"
 
 #include <acmite/wire.h>
 #include <stdlib.h>
@@ -151,44 +150,12 @@ static void test_many(void **state)
 	free(text);
 }
 
-static void test_placed_on_ports(void **state)
-{
-	char name[] = "node01";
-	struct sim_node node = {.name = name, .device = "mlx5_0", .port_count = 2};
-	struct local_addresses addresses;
-	struct acm_address ip = {.type = ACM_ADDRESS_IP, .length = 4};
-	struct acm_address ip6 = {.type = ACM_ADDRESS_IP6, .length = 16};
-	struct reading r;
-	char *told;
-	size_t size;
-
-	(void)state;
-	read_text(&r,
-		  "a mlx5_0 2 8001\nb mlx5_1 1 default\n10.0.0.9 mlx5_0 1 default\nc mlx5_0 3 "
-		  "default\n",
-		  ADDRESS_FILE_TAKE_IPS);
-	r.problems.out = open_memstream(&told, &size);
-	assert_int_equal(local_addresses_of_file(&addresses, &node, &r.file, "addr", &r.problems),
-			 0);
-	fclose(r.problems.out);
-	assert_int_equal(addresses.count, 2);
-	assert_int_equal(addresses.list[0].port, 1);
-	assert_int_equal(addresses.list[0].pkey, 0x8001);
-	assert_string_equal(addresses.list[0].text, "a");
-	assert_non_null(strstr(told, "2 addresses are for ports that node01 does not have"));
-	assert_ptr_equal(local_addresses_source(&addresses, &ip), &addresses.list[1].address);
-	assert_null(local_addresses_source(&addresses, &ip6));
-	free(told);
-	local_addresses_free(&addresses);
-	done(&r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_entries), cmocka_unit_test(test_ips_are_counted_once),
 		cmocka_unit_test(test_faults),  cmocka_unit_test(test_long_tokens),
-		cmocka_unit_test(test_many),    cmocka_unit_test(test_placed_on_ports),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Addresses of ports that come and go: from the file, or the host's name; and what changes in them.
- */
+/* Addresses of one port: from the file, from the topology, or the host's name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +38,6 @@ static void from_the_file(void **state)
 	struct problems problems = {.out = stderr};
 	struct local_addresses addresses = {.list = NULL};
 	struct acm_port_facts facts = facts_of(3, "mlx5_0", 1);
-	struct acm_address host = name_of("host");
 	struct address_file file;
 	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
 
@@ -47,7 +45,7 @@ static void from_the_file(void **state)
 	assert_non_null(in);
 	assert_int_equal(address_file_read(&file, "f", in, ADDRESS_FILE_SKIP_IPS, &problems), 0);
 	fclose(in);
-	assert_int_equal(port_addresses_append(&addresses, &facts, &file, &host), 0);
+	assert_int_equal(port_addresses_of_file(&addresses, &facts, &file), 0);
 	assert_int_equal(addresses.count, 2);
 	assert_string_equal(addresses.list[0].text, "one");
 	assert_int_equal(addresses.list[0].port, 3);
@@ -56,13 +54,13 @@ static void from_the_file(void **state)
 	assert_int_equal(addresses.list[1].pkey, 0x8123);
 	/* Those of the next port come behind. */
 	facts = facts_of(4, "mlx5_0", 2);
-	assert_int_equal(port_addresses_append(&addresses, &facts, &file, &host), 0);
+	assert_int_equal(port_addresses_of_file(&addresses, &facts, &file), 0);
 	assert_int_equal(addresses.count, 3);
 	assert_string_equal(addresses.list[2].text, "two");
 	assert_int_equal(addresses.list[2].port, 4);
 	/* A file that has none for a port says just that. */
 	facts = facts_of(5, "mlx5_1", 1);
-	assert_int_equal(port_addresses_append(&addresses, &facts, &file, &host), 0);
+	assert_int_equal(port_addresses_of_file(&addresses, &facts, &file), 0);
 	assert_int_equal(addresses.count, 3);
 	facts = facts_of(3, "mlx5_0", 1);
 	assert_true(port_addresses_serves(&facts, &file.entries[0]));
@@ -73,6 +71,34 @@ static void from_the_file(void **state)
 	assert_true(port_addresses_serves(&facts, &file.entries[3]));
 	local_addresses_free(&addresses);
 	address_file_free(&file);
+}
+
+/* The first port's, and texts that are too long are cut. */
+static void from_the_topology(void **state)
+{
+	struct local_addresses addresses = {.list = NULL};
+	struct acm_port_facts facts = facts_of(1, "mlx5_0", 2);
+	struct acm_address given[2];
+	struct acm_address ip6 = {.type = ACM_ADDRESS_IP6, .length = 16};
+	char longest[ACM_ADDRESS_MAX + 1] = {0};
+
+	(void)state;
+	memset(longest, 'n', ACM_ADDRESS_MAX);
+	given[0] = name_of(longest);
+	given[1] = (struct acm_address){.type = ACM_ADDRESS_IP, .length = 4, .data = {10, 0, 0, 9}};
+	assert_int_equal(port_addresses_of_node(&addresses, &facts, given, 2), 0);
+	assert_int_equal(addresses.count, 0);
+	facts = facts_of(0, "mlx5_0", 1);
+	assert_int_equal(port_addresses_of_node(&addresses, &facts, given, 2), 0);
+	assert_int_equal(addresses.count, 2);
+	assert_int_equal(strlen(addresses.list[0].text), ACM_ADDRESS_MAX - 1);
+	assert_true(acm_address_equal(&addresses.list[0].address, &given[0]));
+	assert_string_equal(addresses.list[1].text, "10.0.0.9");
+	assert_int_equal(addresses.list[1].port, 0);
+	assert_int_equal(addresses.list[1].pkey, 0);
+	assert_ptr_equal(local_addresses_source(&addresses, &given[1]), &addresses.list[1].address);
+	assert_null(local_addresses_source(&addresses, &ip6));
+	local_addresses_free(&addresses);
 }
 
 static void from_the_host(void **state)
@@ -87,7 +113,7 @@ static void from_the_host(void **state)
 	facts.pkeys[2] = 0x8123;
 	facts.pkeys[3] = 0xffff; /* as the first in 15 bits */
 	facts.pkeys[4] = 0x8000; /* none */
-	assert_int_equal(port_addresses_append(&addresses, &facts, NULL, &host), 0);
+	assert_int_equal(port_addresses_of_host(&addresses, &facts, &host), 0);
 	assert_int_equal(addresses.count, 2);
 	assert_int_equal(addresses.list[0].pkey, 0x7fff);
 	assert_int_equal(addresses.list[1].pkey, 0x8123);
@@ -96,7 +122,7 @@ static void from_the_host(void **state)
 		assert_true(acm_address_equal(&addresses.list[i].address, &host));
 		assert_string_equal(addresses.list[i].text, "host");
 	}
-	assert_int_equal(port_addresses_append(&addresses, &facts, NULL, &nobody), 0);
+	assert_int_equal(port_addresses_of_host(&addresses, &facts, &nobody), 0);
 	assert_int_equal(addresses.count, 2);
 	local_addresses_free(&addresses);
 }
@@ -110,49 +136,13 @@ static void the_hosts_name_has_no_domain(void **state)
 	assert_null(memchr(host.data, '.', host.length));
 }
 
-static void note(void *context, const struct acm_local_address *address)
-{
-	char *seen = context;
-
-	strcat(seen, address->text);
-	strcat(seen, " ");
-}
-
-static struct acm_local_address local(uint32_t port, uint16_t pkey, const char *text)
-{
-	struct acm_local_address address = {.port = port, .pkey = pkey, .address = name_of(text)};
-
-	strcpy(address.text, text);
-	return address;
-}
-
-static void tells_what_is_missing(void **state)
-{
-	struct acm_local_address before[] = {local(0, 0, "a"), local(0, 0, "b"), local(1, 0, "c")};
-	struct acm_local_address after[] = {local(0, 0, "b"), local(1, 0x8001, "c"),
-					    local(2, 0, "a")};
-	struct local_addresses from = {.list = before, .count = 3};
-	struct local_addresses to = {.list = after, .count = 3};
-	char seen[64] = "";
-
-	(void)state;
-	port_addresses_missing(&from, &to, note, seen);
-	assert_string_equal(seen, "a c ");
-	seen[0] = 0;
-	port_addresses_missing(&to, &from, note, seen);
-	assert_string_equal(seen, "c a ");
-	seen[0] = 0;
-	port_addresses_missing(&from, &from, note, seen);
-	assert_string_equal(seen, "");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(from_the_file),
+		cmocka_unit_test(from_the_topology),
 		cmocka_unit_test(from_the_host),
 		cmocka_unit_test(the_hosts_name_has_no_domain),
-		cmocka_unit_test(tells_what_is_missing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
