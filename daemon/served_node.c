@@ -46,7 +46,8 @@ static int step_address(void *context, const struct acm_event *event)
 	return acm_driver_step(((struct served_node *)context)->driver, event);
 }
 
-/* Before --ready-timeout is over, whatever it is: nothing that can come later is a reason to end. */
+/* Before --ready-timeout is over, whatever it is: nothing that can come later is a reason to end.
+ */
 static uint64_t ready_after(const struct command_line *line)
 {
 	uint64_t half = line->ready_timeout_s * ACM_NSEC_PER_SEC / 2;

@@ -53,6 +53,7 @@ struct acm_sa_exchange {
 	uint8_t kind;  /* enum acm_sa_kind */
 	uint8_t state; /* enum acm_sa_state */
 	uint8_t tries; /* begun */
+	int error;     /* of the last try, when the transport could not do it; 0: it is out */
 };
 
 struct acm_port {
@@ -115,7 +116,8 @@ struct acm_endpoint {
 	uint64_t backoff;
 	uint16_t address_epoch; /* what was learned under an older number is in doubt */
 	uint16_t route_epoch;
-	uint64_t settled; /* a datagram that comes sooner may be older than the latest doubt */
+	uint64_t settled;    /* a datagram that comes sooner may be older than the latest doubt */
+	uint64_t claim_told; /* when a claim to an address here may be told of again */
 	uint8_t group_count;
 	struct acm_group groups[ACM_GROUPS_MAX]; /* least preferred first */
 	/* This node's addresses here. */

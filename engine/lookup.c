@@ -525,8 +525,10 @@ void acm_lookup_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, c
 	}
 	if (status) {
 		trace = acm_lookup_trace(engine, lookup, ACM_TRACE_SA_STATUS);
-		if (trace)
+		if (trace) {
 			trace->value = status;
+			trace->reason = acm_sa_status_text(status);
+		}
 		refused(engine, lookup, acm_sa_client_status(status));
 		return;
 	}

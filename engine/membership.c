@@ -81,20 +81,20 @@ void acm_group_fini(struct acm_engine *engine, struct acm_group *group)
 	acm_deadlines_unregister(&engine->deadlines, &group->timer);
 }
 
-static void trace_group(struct acm_engine *engine, const struct acm_group *group,
-			enum acm_trace_type type, uint64_t value)
+static struct acm_trace *trace_group(struct acm_engine *engine, const struct acm_group *group,
+				     enum acm_trace_type type)
 {
 	struct acm_trace *trace = acm_engine_trace(engine, type);
 
 	if (!trace)
-		return;
+		return NULL;
 	trace->endpoint = group->endpoint->id;
 	trace->port = group->endpoint->port->facts.port;
 	trace->pkey = group->endpoint->pkey;
 	trace->gid = group->mgid;
-	trace->value = value;
 	if (type == ACM_TRACE_JOINED)
 		trace->lid = group->record.mlid;
+	return trace;
 }
 
 void acm_group_join(struct acm_engine *engine, struct acm_group *group)
@@ -102,7 +102,7 @@ void acm_group_join(struct acm_engine *engine, struct acm_group *group)
 	stop(engine, group);
 	group->state = ACM_GROUP_JOINING;
 	acm_engine_count(engine, NULL, ACM_COUNTER_JOINS);
-	trace_group(engine, group, ACM_TRACE_JOIN, 0);
+	trace_group(engine, group, ACM_TRACE_JOIN);
 	acm_sa_exchange_begin(engine, &group->sa, ACM_SA_JOIN);
 }
 
@@ -120,7 +120,7 @@ void acm_group_leave(struct acm_engine *engine, struct acm_group *group)
 
 	stop(engine, group);
 	detach(engine, group);
-	trace_group(engine, group, ACM_TRACE_LEFT, 0);
+	trace_group(engine, group, ACM_TRACE_LEFT);
 	if ((!joined && !asked) || !acm_port_active(group->endpoint->port))
 		return;
 	leave = acm_memory_new(&engine->allocator, sizeof(*leave));
@@ -199,15 +199,33 @@ static void arm_back_off(struct acm_engine *engine, struct acm_group *group)
 		group->backoff = engine->config.join_backoff_max;
 }
 
-/* `status` of the MAD, 0 when no answer came or it was no good. */
-static void fail(struct acm_engine *engine, struct acm_group *group, uint16_t status)
+/* Why a join failed. */
+struct failure {
+	const char *reason;  /* static */
+	uint16_t mad_status; /* 0: no answer came, or it was no good */
+	int error;           /* the transport's, 0: none */
+};
+
+static void trace_failure(struct acm_engine *engine, const struct acm_group *group,
+			  const struct failure *failure)
+{
+	struct acm_trace *trace = trace_group(engine, group, ACM_TRACE_JOIN_FAILED);
+
+	if (!trace)
+		return;
+	trace->value = failure->mad_status;
+	trace->status = (enum acm_status)failure->error;
+	trace->reason = failure->reason;
+}
+
+static void fail(struct acm_engine *engine, struct acm_group *group, struct failure failure)
 {
 	acm_engine_count(engine, NULL, ACM_COUNTER_JOIN_FAILURES);
-	trace_group(engine, group, ACM_TRACE_JOIN_FAILED, status);
+	trace_failure(engine, group, &failure);
 	group->state = ACM_GROUP_BACKOFF;
 	arm_back_off(engine, group);
 	/* Every refused join looks the same; the group's own record tells what did not fit. */
-	if (status)
+	if (failure.mad_status)
 		acm_sa_exchange_begin(engine, &group->sa, ACM_SA_EXPLAIN);
 	acm_endpoint_membership_changed(engine, group->endpoint);
 }
@@ -221,7 +239,7 @@ static void live(struct acm_engine *engine, struct acm_group *group)
 		acm_deadlines_arm(&engine->deadlines, &group->timer,
 				  engine->now + acm_random_jitter(&engine->random,
 								  engine->config.join_verify));
-	trace_group(engine, group, ACM_TRACE_JOINED, 0);
+	trace_group(engine, group, ACM_TRACE_JOINED);
 	acm_endpoint_membership_changed(engine, group->endpoint);
 }
 
@@ -246,7 +264,7 @@ static void attach(struct acm_engine *engine, struct acm_group *group)
 		}
 	}
 	if (!queued) {
-		fail(engine, group, 0);
+		fail(engine, group, (struct failure){.reason = "no memory"});
 		return;
 	}
 	group->attached = true;
@@ -270,7 +288,8 @@ void acm_group_attached(struct acm_engine *engine, uint64_t cookie, int status)
 	if (group->state != ACM_GROUP_ATTACHING)
 		return; /* it joins anew, and attaches again where it has to */
 	if (status)
-		fail(engine, group, 0);
+		fail(engine, group,
+		     (struct failure){.reason = "not attached to the group", .error = status});
 	else
 		live(engine, group);
 }
@@ -290,7 +309,7 @@ static void joined(struct acm_engine *engine, struct acm_group *group, const uin
 
 	if (acm_sa_decode_mcmember(mad, length, &record) || !record_fits(group, &record)) {
 		acm_engine_trace_dropped(engine, group->endpoint->id, "join answer does not fit");
-		fail(engine, group, 0);
+		fail(engine, group, (struct failure){.reason = "the SA's answer does not fit"});
 		return;
 	}
 	if (group->attached && group->record.mlid != record.mlid)
@@ -330,6 +349,16 @@ static void explained(struct acm_engine *engine, const struct acm_group *group, 
 				: "the group would fit: the port may not be allowed in";
 }
 
+/* `status` of the answer, 0: none came. */
+static struct failure failure_of(const struct acm_sa_exchange *sa, uint16_t status)
+{
+	if (status)
+		return (struct failure){.reason = acm_sa_status_text(status), .mad_status = status};
+	if (sa->error)
+		return (struct failure){.reason = "the SA could not be asked", .error = sa->error};
+	return (struct failure){.reason = "the SA did not answer"};
+}
+
 void acm_group_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, const uint8_t *mad,
 		       uint32_t length, uint16_t status)
 {
@@ -349,7 +378,7 @@ void acm_group_sa_done(struct acm_engine *engine, struct acm_sa_exchange *sa, co
 			arm_back_off(engine,
 				     group); /* silence says nothing of a membership that held */
 		else
-			fail(engine, group, status);
+			fail(engine, group, failure_of(sa, status));
 		break;
 	case ACM_SA_PATH:
 		assert(sa->kind != ACM_SA_PATH);
@@ -361,14 +390,15 @@ void acm_group_expired(struct acm_engine *engine, struct acm_group *group)
 	if (group->state == ACM_GROUP_ATTACHING) {
 		/* Whether it was attached will never be known: detached it is certainly not. */
 		detach(engine, group);
-		fail(engine, group, 0);
+		fail(engine, group,
+		     (struct failure){.reason = "whether it is attached to the group is not told"});
 		return;
 	}
 	if (group->state == ACM_GROUP_LIVE) {
 		/* A check: joining again is what a member may do at any time, and it tells the
 		 * MLID. */
 		acm_engine_count(engine, NULL, ACM_COUNTER_JOINS);
-		trace_group(engine, group, ACM_TRACE_JOIN, 0);
+		trace_group(engine, group, ACM_TRACE_JOIN);
 		acm_sa_exchange_begin(engine, &group->sa, ACM_SA_JOIN);
 		return;
 	}

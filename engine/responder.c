@@ -10,6 +10,9 @@
 /* Enough for one subnet. */
 #define ANSWER_HOP_LIMIT 1
 
+/* Between two claims to addresses of an endpoint that are told of. */
+#define CLAIM_PAUSE (60 * ACM_NSEC_PER_SEC)
+
 static const struct acm_group *joined_group(const struct acm_endpoint *endpoint,
 					    const struct acm_gid *mgid)
 {
@@ -160,6 +163,31 @@ static void trace_address(struct acm_engine *engine, const struct acm_lookup *lo
 	memcpy(trace->destination.data, destination->key, destination->key_length);
 }
 
+static bool is_of_this_node(const struct acm_engine *engine, const struct acm_gid *gid)
+{
+	for (const struct acm_port *port = engine->ports; port; port = port->next) {
+		if (acm_port_gid_index(port, gid) >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* Others find the one or the other. Whoever claims it may ask a lot: that is told now and then. */
+static void tell_claim(struct acm_engine *engine, struct acm_endpoint *endpoint,
+		       const struct acm_datagram_received *from, const struct acm_address *source)
+{
+	struct acm_trace *trace;
+
+	if (engine->now < endpoint->claim_told || is_of_this_node(engine, &from->sgid))
+		return;
+	endpoint->claim_told = engine->now + CLAIM_PAUSE;
+	trace = trace_peer(engine, ACM_TRACE_CLAIMED, endpoint, from);
+	if (!trace)
+		return;
+	trace->source = *source;
+	trace->reason = "another node has this address too";
+}
+
 /* Whoever asks says where it is: it may be asked for soon, or is being asked for already. */
 static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoint,
 			 const struct acm_datagram_received *from, const struct acm_address *source,
@@ -169,8 +197,10 @@ static void learn_source(struct acm_engine *engine, struct acm_endpoint *endpoin
 	struct acm_destination *destination = acm_destination_cache_find(&engine->cache, &key);
 	bool known;
 
-	if (acm_local_address_is_of(endpoint, source))
-		return; /* somebody else claims an address of this node; what is local wins */
+	if (acm_local_address_is_of(endpoint, source)) {
+		tell_claim(engine, endpoint, from, source);
+		return; /* what is local wins */
+	}
 	if (!destination)
 		destination = acm_destination_cache_add(&engine->cache, &key);
 	if (!destination)

@@ -87,8 +87,11 @@ static void send(struct acm_engine *engine, struct acm_sa_exchange *sa)
 {
 	if (sa->tries++)
 		acm_engine_count(engine, NULL, ACM_COUNTER_RETRIES);
-	if (!transmit(engine, sa))
+	sa->error = 0;
+	if (!transmit(engine, sa)) {
 		sa->state = ACM_SA_PAUSED;
+		sa->error = -ENOMEM;
+	}
 	acm_deadlines_arm(&engine->deadlines, &sa->timer,
 			  engine->now + acm_engine_try_time(engine, sa->port, sa->tries - 1u));
 }
@@ -259,9 +262,10 @@ void acm_sa_exchange_failed(struct acm_engine *engine, uint64_t cookie, int stat
 {
 	struct acm_sa_exchange *sa = acm_slot_table_find(&engine->slots, cookie, ACM_SLOT_SA);
 
-	(void)status; /* whatever it was: the next try is when this one would have timed out */
 	if (!sa)
 		return;
+	/* Whatever it was: the next try is when this one would have timed out. */
+	sa->error = status == -ETIMEDOUT ? 0 : status; /* that is silence too */
 	acm_action_queue_release(&engine->actions);
 	acm_slot_table_remove(&engine->slots, sa->cookie);
 	sa->cookie = 0;

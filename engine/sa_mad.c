@@ -36,6 +36,7 @@
 /* The part of the status that every management class has. */
 #define STATUS_BUSY          0x0001u
 #define STATUS_REDIRECT      0x0002u
+#define STATUS_FIELD(status) ((uint8_t)((status) >> 2 & 7u)) /* what is wrong with a field */
 #define STATUS_CLASS(status) ((uint8_t)((status) >> 8))
 
 /* ---- headers ---- */
@@ -272,4 +273,34 @@ bool acm_sa_status_is_temporary(uint16_t mad_status)
 {
 	return (mad_status & STATUS_BUSY) != 0 || STATUS_CLASS(mad_status) == ACM_SA_NO_RESOURCES ||
 	       STATUS_CLASS(mad_status) == ACM_SA_NO_RECORDS;
+}
+
+const char *acm_sa_status_text(uint16_t mad_status)
+{
+	static const char *const classes[] = {
+		[ACM_SA_NO_RESOURCES] = "no resources",
+		[ACM_SA_REQ_INVALID] = "invalid request",
+		[ACM_SA_NO_RECORDS] = "no records",
+		[ACM_SA_TOO_MANY_RECORDS] = "too many records",
+		[ACM_SA_INVALID_GID] = "invalid GID",
+		[ACM_SA_INSUFFICIENT_COMPONENTS] = "insufficient components",
+		[ACM_SA_DENIED] = "denied",
+	};
+	static const char *const fields[] = {
+		[1] = "unsupported version",
+		[2] = "unsupported method",
+		[3] = "unsupported method or attribute",
+		[7] = "invalid attribute",
+	};
+	const char *text = NULL;
+
+	if ((mad_status & STATUS_BUSY) != 0)
+		return "busy";
+	if ((mad_status & STATUS_REDIRECT) != 0)
+		return "redirected";
+	if (STATUS_CLASS(mad_status) < sizeof(classes) / sizeof(classes[0]))
+		text = classes[STATUS_CLASS(mad_status)];
+	if (text == NULL && STATUS_CLASS(mad_status) == 0)
+		text = fields[STATUS_FIELD(mad_status)];
+	return text != NULL ? text : "unknown status";
 }

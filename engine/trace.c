@@ -50,8 +50,7 @@ static const struct trace_shape shapes[ACM_TRACE_TYPE_COUNT] = {
 				"open", VALUE_DECIMAL},
 	[ACM_TRACE_JOIN] = {"join", SHOW_ENDPOINT, "value", VALUE_DECIMAL},
 	[ACM_TRACE_JOINED] = {"joined", SHOW_ENDPOINT | SHOW_LID, "value", VALUE_DECIMAL},
-	[ACM_TRACE_JOIN_FAILED] = {"join_failed", SHOW_ENDPOINT | SHOW_VALUE, "mad_status",
-				   VALUE_HEX},
+	[ACM_TRACE_JOIN_FAILED] = {"join_failed", SHOW_ENDPOINT, "mad_status", VALUE_HEX},
 	[ACM_TRACE_GROUP_RECORD] = {"group_record", SHOW_ENDPOINT | SHOW_PKEY | SHOW_VALUE, NULL,
 				    VALUE_MTU_RATE},
 	[ACM_TRACE_LEFT] = {"left", SHOW_ENDPOINT, "value", VALUE_DECIMAL},
@@ -60,6 +59,7 @@ static const struct trace_shape shapes[ACM_TRACE_TYPE_COUNT] = {
 	[ACM_TRACE_DROPPED] = {"dropped", 0, "value", VALUE_DECIMAL},
 	[ACM_TRACE_ADDRESS_ADDED] = {"address_added", SHOW_PORT, "value", VALUE_DECIMAL},
 	[ACM_TRACE_ADDRESS_REMOVED] = {"address_removed", SHOW_PORT, "value", VALUE_DECIMAL},
+	[ACM_TRACE_CLAIMED] = {"claimed", SHOW_ENDPOINT | SHOW_LID, "value", VALUE_DECIMAL},
 };
 
 static const char *const counter_names[ACM_COUNTER_COUNT] = {
@@ -163,18 +163,22 @@ static void write_gid(struct text_writer *writer, const struct acm_gid *gid)
 	text_writer_string(writer, text);
 }
 
-/* An endpoint's failure carries an errno instead of a client status. */
+/* Words of the engine's own. */
+static void write_words(struct text_writer *writer, const char *text)
+{
+	for (; *text != '\0'; text++)
+		text_writer_char(writer, *text == ' ' ? '_' : *text);
+}
+
+/* The failure of an endpoint or a join carries an errno instead of a client status. */
 static void write_status(struct text_writer *writer, enum acm_status status)
 {
-	const char *text = acm_status_text(status);
-
 	write_key(writer, "status");
 	if ((unsigned int)status > ACM_STATUS_DESTINATION_TYPE) {
 		write_signed(writer, (int)status);
 		return;
 	}
-	for (; *text != '\0'; text++)
-		text_writer_char(writer, *text == ' ' ? '_' : *text);
+	write_words(writer, acm_status_text(status));
 }
 
 static void write_value(struct text_writer *writer, const struct trace_shape *shape, uint64_t value)
@@ -219,7 +223,7 @@ static void write_fields(struct text_writer *writer, const struct acm_trace *tra
 		write_value(writer, shape, trace->value);
 	if (trace->reason != NULL) {
 		write_key(writer, "reason");
-		write_value_text(writer, trace->reason);
+		write_words(writer, trace->reason);
 	}
 }
 

@@ -21,14 +21,15 @@ enum acm_trace_type {
 	ACM_TRACE_ADDRESS,      /* the destination's address is resolved: LID, GID */
 	ACM_TRACE_SA_QUERY,     /* path asked for: destination, try number in `value` */
 	ACM_TRACE_ROUTE,        /* path known: destination, LID */
-	ACM_TRACE_SA_STATUS,    /* SA said no: MAD status in `value` */
+	ACM_TRACE_SA_STATUS,    /* SA said no: MAD status in `value`, `reason` in words */
 	ACM_TRACE_SA_WITHDRAWN, /* an SA query is given up before its end: destination */
 	ACM_TRACE_FAILED,       /* a destination: status */
 	ACM_TRACE_PORT,         /* state in `value`, LID */
 	ACM_TRACE_ENDPOINT,     /* opened (value 1), closed (0), failed (-errno in status) */
 	ACM_TRACE_JOIN,         /* asked for: GID is the group */
 	ACM_TRACE_JOINED,       /* LID is the MLID */
-	ACM_TRACE_JOIN_FAILED,  /* MAD status in `value`, 0: no answer */
+	ACM_TRACE_JOIN_FAILED,  /* `reason`; MAD status in `value`, 0: none came; a transport's
+				   -errno in status */
 	ACM_TRACE_GROUP_RECORD, /* why: the group's own MTU, rate in `value` (MTU << 8 | rate),
 				   P_Key */
 	ACM_TRACE_LEFT,
@@ -37,6 +38,8 @@ enum acm_trace_type {
 	ACM_TRACE_DROPPED,       /* a datagram or answer: `reason` */
 	ACM_TRACE_ADDRESS_ADDED, /* local: source */
 	ACM_TRACE_ADDRESS_REMOVED,
+	ACM_TRACE_CLAIMED, /* another node has an address of this one: source, that node's LID, GID
+			    */
 	ACM_TRACE_TYPE_COUNT,
 };
 

@@ -260,6 +260,8 @@ void acm_sa_encode_mcmember_answer(const struct acm_mcmember *member, uint8_t me
 enum acm_status acm_sa_client_status(uint16_t mad_status);
 /* True when the request may succeed later (busy, no resources, no records). */
 bool acm_sa_status_is_temporary(uint16_t mad_status);
+/* What the SA says with a status that is not 0, in a few words; static. */
+const char *acm_sa_status_text(uint16_t mad_status);
 
 /* Group id of the ACM protocol: ff15:4001:PPPP:TTRR:MM00::, P_Key with the full-member bit. */
 void acm_group_mgid(struct acm_gid *mgid, uint16_t pkey, uint8_t rate, uint8_t mtu);

@@ -316,6 +316,44 @@ descriptors() {
 		"$(ulimit -Hn)"
 }
 
+# A join that comes to nothing says what happened.
+joins() {
+	serve_fabric pair
+	printf 'timeout 50\nretries 0\n' >"$scratch/options"
+	fault 'kind: join_refused, node: node1, status: 0x0700'
+	begin node1 "$ACMITED" -P --backend sim --fabric "$fabric" --node node1 --ready-timeout 1 \
+		-O "$scratch/options" --socket "$scratch/node1.sock"
+	await_said node1 ' join_failed .* mad_status=0x0700 reason=denied$'
+	fault 'kind: sa_silent, node: node1'
+	await_said node1 ' join_failed .* pkey=0xffff reason=the_SA_did_not_answer$'
+}
+
+address_file() {
+	serve_fabric two-tier
+	write_addresses
+	begin node01 "$ACMITED" -P --backend sim --fabric "$fabric" --node node01 -A "$scratch/addresses" \
+		--socket "$scratch/node01.sock"
+	tells_of_pkeys node01
+	end node01 0
+	# All have their place: nothing is said until one loses it.
+	sed -i '/1234/d' "$scratch/addresses"
+	begin node01 "$ACMITED" -P --backend sim --fabric "$fabric" --node node01 -A "$scratch/addresses" \
+		--socket "$scratch/node01.sock"
+	! grep -q 'addresses' "$scratch/node01.log" || fail "told without cause"
+	fault 'kind: pkey, node: node01, pkey: 0x0010, membership: none'
+	await_said node01 'addresses: 1 of 2 addresses wait for '
+	fault 'kind: pkey, node: node01, pkey: 0x0010, membership: full'
+	await_said node01 'addresses: all 2 addresses have their device, port and P_Key now$'
+	# A fabric in the daemon's own process.
+	write_addresses
+	begin alone "$ACMITED" -P --backend sim --fabric "$topologies/two-tier.yaml" --node node01 \
+		-A "$scratch/addresses" --socket "$scratch/alone.sock"
+	await_said alone 'addresses: 1 of 3 addresses wait for .*, the first is other on mlx5_0 port 1, P_Key 0x1234$'
+	socket=$scratch/alone.sock
+	acmite 0 resolve -d node01
+	acmite 0 resolve -d node02
+}
+
 part=$1
 shift
 "$part" "$@"

@@ -50,3 +50,26 @@ slay() { # NAME
 	wait "${programs[$1]}" 2>/dev/null
 	unset "programs[$1]"
 }
+
+# An address file for node01 of two-tier, one line of which is of a P_Key that no port has.
+write_addresses() {
+	printf '%s\n' 'node01 mlx5_0 1 default' 'vault mlx5_0 1 8010' 'other mlx5_0 1 1234' >"$scratch/addresses"
+}
+
+# A daemon on node01 with that file says which of its addresses wait for a P_Key, at its start and when
+# one is taken away and given back.
+tells_of_pkeys() { # NAME
+	local other="addresses: 1 of 3 addresses wait for .*, the first is other on mlx5_0 port 1, P_Key 0x1234$"
+	await_said "$1" "$other"
+	: >"$scratch/$1.log"
+	expect 0 "$ACMITE" fabric fault -f "$scratch/fabric.sock" \
+		'kind: pkey, node: node01, pkey: 0x0010, membership: none'
+	await_said "$1" 'addresses: 2 of 3 addresses wait for .*, the first is vault on mlx5_0 port 1, P_Key 0x8010$'
+	: >"$scratch/$1.log"
+	expect 0 "$ACMITE" fabric fault -f "$scratch/fabric.sock" \
+		'kind: pkey, node: node01, pkey: 0x0010, membership: limited'
+	await_said "$1" "$other"
+	socket=$scratch/$1.sock
+	acmite 0 endpoints
+	says '0x0010 .*vault'
+}

@@ -185,6 +185,33 @@ host_name() {
 	! grep -q 'addresses wait' "$scratch/node1.log" || fail "an address that is served is told"
 }
 
+# Daemons without an address file on one machine all have its name, and say so.
+one_name() {
+	local node
+	serve_fabric two-tier
+	printf 'timeout 100\nretries 0\n' >"$scratch/options"
+	for node in node01 node02; do
+		begin "$node" on_node "$node" "$ACMITED" -P --socket "$scratch/$node.sock" -O "$scratch/options"
+	done
+	socket=$scratch/node01.sock
+	acmite 1 resolve -d nobody
+	await_said node02 " claimed .* source=$(hostname -s) .* reason=another_node_has_this_address_too$"
+	! grep -q ' claimed ' "$scratch/node01.log" || fail "it takes itself for another"
+	end node02 0
+	serve_nodes node02
+	resolves node01 node02
+	: >"$scratch/node01.log"
+	resolves node02 "$(hostname -s)"
+	! grep -q ' claimed ' "$scratch/node01.log" "$scratch/node02.log" || fail "names of their own are told"
+}
+
+address_file() {
+	serve_fabric two-tier
+	write_addresses
+	begin node01 on_node node01 "$ACMITED" -P -A "$scratch/addresses" --socket "$scratch/node01.sock"
+	tells_of_pkeys node01
+}
+
 part=$1
 shift
 "$part" "$@"

@@ -35,10 +35,12 @@ void membership_watch(struct cluster *at, int node, const struct acm_action *act
 	}
 }
 
-static void watch_records(struct cluster *at, int node, const struct acm_trace *trace)
+static void watch_trace(struct cluster *at, int node, const struct acm_trace *trace)
 {
 	(void)at;
 	(void)node;
+	if (trace->type == ACM_TRACE_JOIN_FAILED)
+		acm_trace_format(trace, seen.last_failure, sizeof(seen.last_failure));
 	if (trace->type != ACM_TRACE_GROUP_RECORD)
 		return;
 	seen.records++;
@@ -55,7 +57,7 @@ void membership_make(int nodes)
 {
 	assert_int_equal(cluster_init(&cluster, nodes, &config), 0);
 	cluster.on_action = membership_watch;
-	cluster.on_trace = watch_records;
+	cluster.on_trace = watch_trace;
 }
 
 void membership_start(int nodes)

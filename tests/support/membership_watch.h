@@ -16,6 +16,7 @@ struct membership_watch {
 	uint16_t last_join_pkey;
 	struct acm_trace last_record; /* of a group, as the trace tells it */
 	int records;
+	char last_failure[256]; /* of a join, the whole line */
 };
 
 extern struct membership_watch seen;

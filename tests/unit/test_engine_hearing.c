@@ -238,22 +238,71 @@ static void of_two_claims_the_first_counts(void **state)
 	assert_int_equal(inquiry_ask(1, "twice", ACM_STATUS_OK)->path.dlid, owner);
 }
 
-static void a_claim_of_an_own_address_is_ignored(void **state)
+/* A request of a node with a source that is another's. */
+static void claim(int node, const char *source)
+{
+	struct acm_request request = cluster_request(&cluster, node, "x");
+
+	acm_address_canonical(&request.source, ACM_ADDRESS_NAME, (const uint8_t *)source,
+			      strlen(source));
+	cluster_ask_request(&cluster, node, &request);
+	cluster_run_for(&cluster, SEC);
+}
+
+static int claims;
+static char last_claim[256];
+
+static void watch_claims(struct cluster *at, int node, const struct acm_trace *trace)
+{
+	(void)at;
+	(void)node;
+	if (trace->type != ACM_TRACE_CLAIMED)
+		return;
+	claims++;
+	acm_trace_format(trace, last_claim, sizeof(last_claim));
+}
+
+static void a_claim_of_an_own_address_is_told_and_ignored(void **state)
 {
 	(void)state;
+	claims = 0;
 	config.loopback = false;
-	inquiry_start(2);
+	config.negative_life = 0;
+	config.trace_mask = UINT64_MAX;
+	inquiry_start(3);
+	cluster.on_trace = watch_claims;
 	cluster_add_address(&cluster, 2, ACM_ADDRESS_NAME, "node1", 5);
 	inquiry_check_path(&inquiry_ask(1, "node1", ACM_STATUS_OK)->path, 1, 1);
-	{
-		struct acm_request request = cluster_request(&cluster, 2, "x");
-
-		acm_address_canonical(&request.source, ACM_ADDRESS_NAME, (const uint8_t *)"node1",
-				      5);
-		cluster_ask_request(&cluster, 2, &request);
-	}
-	cluster_run_for(&cluster, MS);
+	assert_int_equal(claims, 0);
+	claim(2, "node1");
+	assert_int_equal(claims, 1);
+	assert_string_equal(last_claim, "claimed endpoint=1 source=node1 lid=2 gid=fe80::2 "
+					"qpn=0x000201 reason=another_node_has_this_address_too");
 	inquiry_check_path(&inquiry_ask(1, "node1", ACM_STATUS_OK)->path, 1, 1);
+	/* Whoever asks on is not told of each time, but not forgotten. */
+	claim(2, "node1");
+	assert_int_equal(claims, 1);
+	cluster_run_for(&cluster, 60 * SEC);
+	claim(2, "node1");
+	assert_int_equal(claims, 2);
+	/* The other way round, the other node says it. */
+	claim(1, "node1");
+	assert_int_equal(claims, 3);
+	assert_non_null(strstr(last_claim, " lid=1 "));
+	/* A further port of this node is none other. */
+	{
+		struct acm_port_facts facts = *cluster_port(&cluster, 2);
+
+		facts.port = 7;
+		facts.state = ACM_PORT_DOWN;
+		cluster_run_for(&cluster, 60 * SEC);
+		assert_int_equal(cluster_step(&cluster, 1,
+					      (struct acm_event){.type = ACM_EVENT_PORT_CHANGED,
+								 .port_facts = &facts}),
+				 0);
+		claim(2, "node1");
+		assert_int_equal(claims, 3);
+	}
 }
 
 /* ---- what is older than a change ---- */
@@ -377,7 +426,7 @@ int main(void)
 		TEST(a_name_that_moves_is_found_where_it_says_it_is),
 		TEST(a_peer_with_a_new_gid_is_found_again),
 		TEST(of_two_claims_the_first_counts),
-		TEST(a_claim_of_an_own_address_is_ignored),
+		TEST(a_claim_of_an_own_address_is_told_and_ignored),
 		TEST(a_lid_from_before_a_change_is_soon_asked_for_again),
 		TEST(what_is_heard_later_or_without_a_change_is_kept),
 		TEST(a_route_asked_for_before_a_change_is_asked_for_anew),

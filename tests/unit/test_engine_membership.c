@@ -6,6 +6,7 @@
  */
 #include "support/membership_watch.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -258,6 +259,58 @@ static void a_record_that_would_fit_says_so(void **state)
 	cluster_destroy(&cluster);
 }
 
+static int failed_with; /* what the transport says of the request */
+
+static void fail_joins(struct cluster *at, struct cluster_sa_query *query)
+{
+	(void)at;
+	query->failed = failed_with;
+}
+
+/* The end of the line; what the test has set of the cluster goes with it. */
+static void fails_with(const char *end)
+{
+	size_t length;
+
+	cluster_start(&cluster);
+	cluster_run_for(&cluster, 60 * SEC);
+	length = strlen(seen.last_failure);
+	assert_in_range(strlen(end), 1, length);
+	assert_string_equal(seen.last_failure + length - strlen(end), end);
+	cluster_destroy(&cluster);
+	membership_reset(NULL);
+	config.trace_mask = UINT64_MAX;
+	membership_make(1);
+}
+
+static void a_failed_join_says_why(void **state)
+{
+	(void)state;
+	config.trace_mask = UINT64_MAX;
+	membership_make(1);
+	cluster.on_sa = refuse_joins;
+	fails_with(" pkey=0xffff mad_status=0x0200 reason=invalid_request");
+	cluster.on_sa = inquiry_silence;
+	fails_with(" pkey=0xffff reason=the_SA_did_not_answer");
+	/* What a kernel says that has waited is silence too. */
+	cluster.on_sa = fail_joins;
+	failed_with = -ETIMEDOUT;
+	fails_with(" pkey=0xffff reason=the_SA_did_not_answer");
+	cluster.on_sa = fail_joins;
+	failed_with = -EIO;
+	fails_with(" status=-5 gid=ff15:4001:ffff:3:400:: pkey=0xffff "
+		   "reason=the_SA_could_not_be_asked");
+	cluster.attach_status = -ENOMEM;
+	fails_with(" status=-12 gid=ff15:4001:ffff:3:400:: pkey=0xffff "
+		   "reason=not_attached_to_the_group");
+	cluster.attach_delay = ACM_NEVER;
+	fails_with(" pkey=0xffff reason=whether_it_is_attached_to_the_group_is_not_told");
+	wrong_field = 2;
+	cluster.on_sa_answer = wrong_answer;
+	fails_with(" pkey=0xffff reason=the_SA's_answer_does_not_fit");
+	cluster_destroy(&cluster);
+}
+
 /* ---- the verify timer ---- */
 
 static uint16_t moved_mlid;
@@ -393,6 +446,7 @@ int main(void)
 		TEST(answers_of_other_transactions_are_dropped),
 		TEST(a_refusal_is_explained_by_the_groups_record),
 		TEST(a_record_that_would_fit_says_so),
+		TEST(a_failed_join_says_why),
 		TEST(a_membership_is_checked_now_and_then),
 		TEST(never_means_never),
 		TEST(a_check_finds_a_group_that_moved),

@@ -82,8 +82,7 @@ static void notice(void *context, const char *text)
 static void set_up(struct fixture *f, const char *address_file)
 {
 	struct acm_allocator allocator = {.alloc = allocate, .free = release};
-	struct node_addresses_hooks hooks = {
-		.of_port = node_address, .step = step, .context = f};
+	struct node_addresses_hooks hooks = {.of_port = node_address, .step = step, .context = f};
 	struct problems problems = {.out = stderr};
 	struct acm_engine_config config;
 	FILE *in = fmemopen((void *)(uintptr_t)lines, strlen(lines), "r");

@@ -236,6 +236,26 @@ static void test_unready_again(void **state)
 	close_world(&world);
 }
 
+/* With its first address a node has a group to join: from that moment, not from its next run. */
+static void test_unready_with_its_first_address(void **state)
+{
+	struct sim_resident *resident;
+	struct world world;
+
+	(void)state;
+	open_four(&world);
+	assert_int_equal(sim_population_add(world.population, "node1", &world.config, NULL,
+					    world.now, &resident),
+			 0);
+	run_for(&world, ACM_NSEC_PER_SEC);
+	assert_int_equal(sim_population_unready(world.population, NULL), 0);
+	assert_int_equal(sim_resident_add_addresses(resident, world.now), 0);
+	assert_int_equal(sim_population_unready(world.population, NULL), 1);
+	run_for(&world, ACM_NSEC_PER_SEC);
+	assert_int_equal(sim_population_unready(world.population, NULL), 0);
+	close_world(&world);
+}
+
 static void test_unconnected_host_is_not_waited_for(void **state)
 {
 	struct world world;
@@ -299,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_nobody_else_there),
 		cmocka_unit_test(test_ready_when_the_sa_is),
 		cmocka_unit_test(test_unready_again),
+		cmocka_unit_test(test_unready_with_its_first_address),
 		cmocka_unit_test(test_unconnected_host_is_not_waited_for),
 		cmocka_unit_test(test_wrong_nodes),
 		cmocka_unit_test(test_never_run),

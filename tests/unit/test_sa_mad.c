@@ -438,6 +438,23 @@ static void test_client_status_of_sa_status(void **state)
 		assert_int_not_equal(acm_sa_client_status((uint16_t)status), ACM_STATUS_OK);
 }
 
+static void test_status_in_words(void **state)
+{
+	(void)state;
+	assert_string_equal(acm_sa_status_text(0x0001), "busy");
+	assert_string_equal(acm_sa_status_text(0x0002), "redirected");
+	assert_string_equal(acm_sa_status_text(0x000c), "unsupported method or attribute");
+	assert_string_equal(acm_sa_status_text(0x0014), "unknown status");
+	assert_string_equal(acm_sa_status_text(0x001c), "invalid attribute");
+	assert_string_equal(acm_sa_status_text(0x0200), "invalid request");
+	assert_string_equal(acm_sa_status_text(0x0700), "denied");
+	assert_string_equal(acm_sa_status_text(0x0800), "unknown status");
+	assert_string_equal(acm_sa_status_text(0xff00), "unknown status");
+	/* Whatever it is, there are words. */
+	for (uint32_t status = 1; status <= UINT16_MAX; status++)
+		assert_true(acm_sa_status_text((uint16_t)status)[0]);
+}
+
 static void test_which_sa_status_is_temporary(void **state)
 {
 	(void)state;
@@ -506,6 +523,7 @@ int main(void)
 		cmocka_unit_test(test_members_out_of_range),
 		cmocka_unit_test(test_failed_decoders_write_nothing),
 		cmocka_unit_test(test_client_status_of_sa_status),
+		cmocka_unit_test(test_status_in_words),
 		cmocka_unit_test(test_which_sa_status_is_temporary),
 		cmocka_unit_test(test_mutations),
 	};

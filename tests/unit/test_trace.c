@@ -88,15 +88,23 @@ static void test_lines(void **state)
 				  .pkey = 0x8001,
 				  .status = (enum acm_status) - 12},
 	      "endpoint port=1 endpoint=2 status=-12 pkey=0x8001 open=0");
-	check(&(struct acm_trace){.type = ACM_TRACE_JOIN_FAILED, .endpoint = 1},
-	      "join_failed endpoint=1 mad_status=0x0000");
+	check(&(struct acm_trace){.type = ACM_TRACE_JOIN_FAILED,
+				  .endpoint = 1,
+				  .status = (enum acm_status) - 12,
+				  .reason = "no memory"},
+	      "join_failed endpoint=1 status=-12 reason=no_memory");
+	check(&(struct acm_trace){.type = ACM_TRACE_JOIN_FAILED,
+				  .endpoint = 1,
+				  .value = 0x0700,
+				  .reason = "denied"},
+	      "join_failed endpoint=1 mad_status=0x0700 reason=denied");
 	check(&(struct acm_trace){.type = ACM_TRACE_GROUP_RECORD,
 				  .endpoint = 1,
 				  .pkey = 0xffff,
 				  .value = 4 << 8 | 3},
 	      "group_record endpoint=1 pkey=0xffff mtu_code=4 rate_code=3");
 	check(&(struct acm_trace){.type = ACM_TRACE_DROPPED, .reason = "wrong length"},
-	      "dropped reason=wrong\\x20length");
+	      "dropped reason=wrong_length");
 	check(&(struct acm_trace){.type = ACM_TRACE_CANCELLED, .request = UINT64_MAX},
 	      "cancelled request=18446744073709551615");
 	check(&(struct acm_trace){.type = ACM_TRACE_TYPE_COUNT, .value = 1}, "unknown value=1");
@@ -146,7 +154,7 @@ static void test_long_lines(void **state)
 		length = acm_trace_format(&trace, text, sizeof(text));
 		assert_int_equal(length, strlen(text));
 		assert_true(strlen(text) < 512);
-		assert_non_null(strstr(text, "reason=all\\x20of\\x20it"));
+		assert_non_null(strstr(text, "reason=all_of_it"));
 		assert_null(strchr(text, '\n'));
 	}
 }
