@@ -30,8 +30,8 @@ struct counter {
 #define OF(member) offsetof(struct sim_port_traffic, member)
 
 static const struct counter counters[] = {
-	{14, 2, 6, 1, OF(discards)},      {24, 4, 12, 4, OF(sent_bytes)},
-	{28, 4, 13, 4, OF(received_bytes)}, {32, 4, 14, 1, OF(sent_packets)},
+	{14, 2, 6, 1, OF(discards)},          {24, 4, 12, 4, OF(sent_bytes)},
+	{28, 4, 13, 4, OF(received_bytes)},   {32, 4, 14, 1, OF(sent_packets)},
 	{36, 4, 15, 1, OF(received_packets)},
 };
 
@@ -148,8 +148,8 @@ uint16_t sim_performance_read(const struct sim_topology *topology, uint32_t node
 		add_traffic(&sum, &one);
 	}
 	for (size_t i = 0; i < count; i++)
-		put_saturated(data + counter[i].at,
-			      *member_of(&sum, &counter[i]) / counter[i].unit, counter[i].bytes);
+		put_saturated(data + counter[i].at, *member_of(&sum, &counter[i]) / counter[i].unit,
+			      counter[i].bytes);
 	return 0;
 }
 

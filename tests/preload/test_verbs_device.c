@@ -12,6 +12,7 @@
 #include <infiniband/verbs.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -295,16 +296,116 @@ static void a_child_attaches_anew(void **state)
 
 /* ---- what is not there ---- */
 
-static void what_is_missing_fails(void **state)
+/* What is said on standard error goes into a pipe, until what_was_said(). */
+static int heard, standard_error;
+
+static void listen_in(void)
+{
+	int ends[2];
+
+	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+	standard_error = dup(STDERR_FILENO);
+	assert_return_code(dup2(ends[1], STDERR_FILENO), errno);
+	close(ends[1]);
+	heard = ends[0];
+}
+
+static void what_was_said(const char *call)
+{
+	char text[1024], line[128];
+	ssize_t length;
+
+	dup2(standard_error, STDERR_FILENO);
+	close(standard_error);
+	length = read(heard, text, sizeof(text) - 1);
+	close(heard);
+	text[length > 0 ? length : 0] = '\0';
+	snprintf(line, sizeof(line), "acmite-preload: %s is not there on a simulated node\n", call);
+	assert_string_equal(text, line);
+}
+
+#define MISSES_OBJECT(call, error, ...)                                                            \
+	do {                                                                                       \
+		listen_in();                                                                       \
+		errno = 0;                                                                         \
+		assert_null(call(__VA_ARGS__));                                                    \
+		assert_int_equal(errno, error);                                                    \
+		what_was_said(#call);                                                              \
+	} while (0)
+
+#define MISSES_STATUS(call, ...)                                                                   \
+	do {                                                                                       \
+		listen_in();                                                                       \
+		assert_int_equal(call(__VA_ARGS__), EOPNOTSUPP);                                   \
+		what_was_said(#call);                                                              \
+	} while (0)
+
+static void what_is_missing_says_so_and_fails(void **state)
 {
 	struct rig *rig = *state;
-	struct ibv_srq_init_attr wishes = {.attr.max_wr = 1};
-	struct ibv_pd *domain = ibv_alloc_pd(rig->context);
+	struct ibv_context *context = rig->context;
+	struct ibv_pd *domain = ibv_alloc_pd(context);
+	struct ibv_cq *queue = ibv_create_cq(context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr wishes = {.qp_type = IBV_QPT_UD,
+					  .send_cq = queue,
+					  .recv_cq = queue,
+					  .cap = {.max_send_wr = 1, .max_recv_wr = 1}};
+	struct ibv_qp *pair = ibv_create_qp(domain, &wishes);
+	struct ibv_qp_init_attr_ex more = {.comp_mask =
+						   IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD};
 
-	assert_null(ibv_create_srq(domain, &wishes));
-	assert_int_equal(errno, ENOSYS);
+	MISSES_OBJECT(ibv_create_srq, ENOSYS, domain, &(struct ibv_srq_init_attr){0});
+	MISSES_OBJECT(ibv_create_cq_ex, EOPNOTSUPP, context,
+		      &(struct ibv_cq_init_attr_ex){.cqe = 1});
+	MISSES_OBJECT(ibv_create_qp_ex, EOPNOTSUPP, context, &more);
+	MISSES_OBJECT(ibv_open_qp, EOPNOTSUPP, context, &(struct ibv_qp_open_attr){0});
+	MISSES_OBJECT(ibv_create_srq_ex, EOPNOTSUPP, context,
+		      &(struct ibv_srq_init_attr_ex){.comp_mask = IBV_SRQ_INIT_ATTR_XRCD});
+	MISSES_OBJECT(ibv_open_xrcd, EOPNOTSUPP, context, &(struct ibv_xrcd_init_attr){0});
+	MISSES_OBJECT(ibv_create_wq, EOPNOTSUPP, context, &(struct ibv_wq_init_attr){0});
+	MISSES_OBJECT(ibv_create_rwq_ind_table, EOPNOTSUPP, context,
+		      &(struct ibv_rwq_ind_table_init_attr){0});
+	MISSES_OBJECT(ibv_create_flow, EOPNOTSUPP, pair, &(struct ibv_flow_attr){0});
+	MISSES_OBJECT(ibv_create_flow_action_esp, EOPNOTSUPP, context,
+		      &(struct ibv_flow_action_esp_attr){0});
+	MISSES_OBJECT(ibv_create_counters, EOPNOTSUPP, context,
+		      &(struct ibv_counters_init_attr){0});
+	MISSES_OBJECT(ibv_alloc_dm, EOPNOTSUPP, context, &(struct ibv_alloc_dm_attr){0});
+	MISSES_OBJECT(ibv_alloc_td, EOPNOTSUPP, context, &(struct ibv_td_init_attr){0});
+	MISSES_OBJECT(ibv_alloc_parent_domain, EOPNOTSUPP, context,
+		      &(struct ibv_parent_domain_init_attr){0});
+	MISSES_OBJECT(ibv_alloc_null_mr, EOPNOTSUPP, domain);
+	MISSES_OBJECT(ibv_alloc_mw, EOPNOTSUPP, domain, IBV_MW_TYPE_1);
+	MISSES_STATUS(ibv_modify_cq, queue, &(struct ibv_modify_cq_attr){0});
+	MISSES_STATUS(ibv_modify_qp_rate_limit, pair, &(struct ibv_qp_rate_limit_attr){0});
+	MISSES_STATUS(ibv_query_rt_values_ex, context, &(struct ibv_values_ex){0});
+	MISSES_STATUS(ibv_advise_mr, domain, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, NULL, 0);
+	assert_int_equal(ibv_destroy_qp(pair), 0);
+	assert_int_equal(ibv_destroy_cq(queue), 0);
 	assert_int_equal(ibv_dealloc_pd(domain), 0);
-	assert_null(ibv_create_cq_ex(rig->context, &(struct ibv_cq_init_attr_ex){.cqe = 1}));
+}
+
+/* What verbs.h does another way when the device has no such operation. */
+static void later_calls_go_the_older_way(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_device_attr_ex attributes;
+	struct ibv_pd *domain = ibv_alloc_pd(rig->context);
+	struct ibv_cq *queue = ibv_create_cq(rig->context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr_ex wishes = {.qp_type = IBV_QPT_UD,
+					     .send_cq = queue,
+					     .recv_cq = queue,
+					     .cap = {.max_send_wr = 1, .max_recv_wr = 1},
+					     .comp_mask = IBV_QP_INIT_ATTR_PD,
+					     .pd = domain};
+	struct ibv_qp *pair = ibv_create_qp_ex(rig->context, &wishes);
+
+	assert_non_null(pair);
+	assert_int_equal(ibv_query_device_ex(rig->context, NULL, &attributes), 0);
+	assert_int_equal(attributes.orig_attr.phys_port_cnt, FAKE_PORTS);
+	assert_int_equal(ibv_destroy_qp(pair), 0);
+	assert_int_equal(ibv_destroy_cq(queue), 0);
+	assert_int_equal(ibv_dealloc_pd(domain), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -316,7 +417,8 @@ int main(void)
 		TEST(port_fits_the_older_structure),  TEST(tables_keep_their_indices),
 		TEST(each_difference_is_an_event),    TEST(facts_are_new_when_the_event_comes),
 		TEST(device_is_lost_with_the_server), TEST(a_new_server_is_a_new_device),
-		TEST(a_child_attaches_anew),          TEST(what_is_missing_fails),
+		TEST(a_child_attaches_anew),          TEST(what_is_missing_says_so_and_fails),
+		TEST(later_calls_go_the_older_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,12 +3,14 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "async_events.h"
 #include "call.h"
 #include "completion_queue.h"
+#include "missing_operations.h"
 #include "queue_pair.h"
 #include "work_requests.h"
 
@@ -108,11 +110,30 @@ static const struct ibv_context_ops operations = {
 	.post_srq_recv = no_shared_receives,
 };
 
+/* Before a context verbs.h looks for a table of later operations. */
+static struct preload_context *make_context(void)
+{
+	struct verbs_context *extended =
+		calloc(1, offsetof(struct verbs_context, context) + sizeof(struct preload_context));
+
+	if (!extended)
+		return NULL;
+	extended->sz = sizeof(*extended);
+	extended->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	extended->context.ops = operations;
+	preload_miss_operations(extended);
+	return (struct preload_context *)&extended->context;
+}
+
+static void free_context(struct preload_context *context)
+{
+	free(verbs_get_ctx(&context->verbs));
+}
+
 static void init_context(struct preload_context *context, struct preload_attachment *attachment)
 {
 	context->attachment = attachment;
 	context->verbs.device = &attachment->device;
-	context->verbs.ops = operations;
 	context->verbs.cmd_fd = -1;
 	context->verbs.async_fd = context->async.fd;
 	context->verbs.num_comp_vectors = 1;
@@ -131,7 +152,7 @@ PRELOAD_CALL struct ibv_context *ibv_open_device(struct ibv_device *device)
 		errno = ENODEV;
 		return NULL;
 	}
-	context = calloc(1, sizeof(*context));
+	context = make_context();
 	if (!context)
 		return NULL;
 	preload_lock();
@@ -141,7 +162,7 @@ PRELOAD_CALL struct ibv_context *ibv_open_device(struct ibv_device *device)
 	preload_unlock();
 	if (!error)
 		return &context->verbs;
-	free(context);
+	free_context(context);
 	errno = -error;
 	return NULL;
 }
@@ -160,7 +181,7 @@ PRELOAD_CALL int ibv_close_device(struct ibv_context *verbs)
 	preload_inbox_close(&context->async);
 	preload_unlock();
 	pthread_mutex_destroy(&verbs->mutex);
-	free(context);
+	free_context(context);
 	return 0;
 }
 
