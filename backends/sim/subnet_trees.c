@@ -126,6 +126,25 @@ static void set_members(struct sim_subnet *subnet, uint32_t entry)
 	}
 }
 
+/* OpenSM programs no tree for one port alone, in however many groups of the MLID it is. */
+static bool has_two_members(const struct sim_subnet *subnet, uint32_t entry)
+{
+	uint32_t first = SIM_NONE;
+
+	for (uint32_t g = 0; g < subnet->group_count; g++) {
+		const struct sim_group *group = subnet->groups[g];
+
+		if (group->record.mlid != ACM_LID_MULTICAST + entry)
+			continue;
+		for (uint32_t i = 0; i < group->member_count; i++) {
+			if (first != SIM_NONE && group->members[i].port != first)
+				return true;
+			first = group->members[i].port;
+		}
+	}
+	return false;
+}
+
 static void plant(struct sim_subnet *subnet, uint32_t entry)
 {
 	uint32_t root;
@@ -134,6 +153,8 @@ static void plant(struct sim_subnet *subnet, uint32_t entry)
 		if (subnet->ports[subnet->first[node]].known)
 			memset(subnet->tables.switches[node].mft[entry], 0,
 			       sizeof(subnet->tables.switches[node].mft[entry]));
+	if (!has_two_members(subnet, entry))
+		return;
 	root = find_root(subnet, entry);
 	if (root != SIM_NONE)
 		for_each_switch(subnet, entry, root, grow_branch);

@@ -58,6 +58,11 @@ until_so() { # COMMAND...
 	done
 }
 
+alone() { # NODE: is the only member of its group, which has no tree then
+	show members
+	says "^ff1[0-9a-f:]+ +0xc00[0-9] +$1 +1 +full .* 1 no$"
+}
+
 lost_group() { # NODE: is attached to one that it is no member of
 	show members
 	says "^ff1[0-9a-f:]+ +0xc00[0-9] +$1 +1 +none +- +- +- +- +- +1 "
@@ -68,7 +73,9 @@ lost_group() { # NODE: is attached to one that it is no member of
 serves() { # CONTROL
 	local from to
 	serve_fabric two-tier --control "$1" --scratch "$scratch"
-	attach_nodes node01 node03 node20
+	attach_nodes node01
+	until_so alone node01
+	attach_nodes node03 node20
 	for from in node01 node03 node20; do
 		for to in 1 3 20; do
 			resolves "$from" "node$(printf %02d "$to")"

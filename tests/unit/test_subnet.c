@@ -413,6 +413,18 @@ static void trees_follow_joins(void **state)
 			 9 * MSEC);
 	settle(&f);
 	assert_int_equal(count_receivers(&f, "node1", 0xc001), 2);
+	/* One alone has none. */
+	for (uint32_t i = 4; i <= 7; i += 3) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "node%u", i);
+		assert_int_equal(count_receivers(&f, "node2", 0xc001), i == 4 ? 3 : 2);
+		sim_subnet_leave(f.subnet, group,
+				 sim_subnet_port_index(f.subnet, port_of(&f, name)), 1, 9 * MSEC);
+		settle(&f);
+	}
+	assert_int_equal(group->member_count, 1);
+	assert_int_equal(count_receivers(&f, "node2", 0xc001), 0);
 	clean_up(&f);
 }
 
