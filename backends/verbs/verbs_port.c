@@ -126,21 +126,28 @@ static const char *missing_of(const struct acm_port_facts *facts)
 	return facts->gid_count ? NULL : "a GID";
 }
 
-void verbs_port_refresh(struct verbs_port *port)
+static void read_facts(struct verbs_port *port)
 {
 	struct ibv_port_attr attr;
+
+	port->incomplete = ibv_query_port(port->device->context, port->number, &attr) != 0;
+	if (port->incomplete)
+		port->facts.state = ACM_PORT_DOWN;
+	else
+		set_facts(port, &attr);
+}
+
+void verbs_port_refresh(struct verbs_port *port)
+{
 	uint16_t sm_lid = port->facts.sm_lid;
 
 	port->changed = false;
-	port->incomplete = false;
-	if (ibv_query_port(port->device->context, port->number, &attr)) {
-		port->facts.state = ACM_PORT_DOWN;
-		port->incomplete = true;
-		return;
-	}
-	set_facts(port, &attr);
+	read_facts(port);
 	if (port->facts.sm_lid != sm_lid)
 		verbs_sa_renew(&port->sa);
+	/* What waits for room here is refused now, and what waits behind it can go. */
+	if (port->facts.state != ACM_PORT_ACTIVE)
+		verbs_note_progress(port->device->transport);
 	verbs_trouble_missing(port, missing_of(&port->facts));
 }
 

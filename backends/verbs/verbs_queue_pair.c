@@ -410,8 +410,9 @@ int verbs_queue_pair_send(struct verbs_queue_pair *queue_pair, const struct acm_
 
 	if (datagram->length > ACM_DATAGRAM_MAX)
 		return -EMSGSIZE;
-	if (queue_pair->broken)
-		return -ENETDOWN; /* it would wait for ever, and others behind it */
+	/* It would wait for ever, and others behind it, of other ports too. */
+	if (queue_pair->broken || port_of(queue_pair)->facts.state != ACM_PORT_ACTIVE)
+		return -ENETDOWN;
 	error = try_send(queue_pair, datagram, cookie);
 	if (error == -EAGAIN)
 		queue_pair->device->transport->refused = true;

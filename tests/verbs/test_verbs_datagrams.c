@@ -234,6 +234,34 @@ static void sends_that_do_not_end_are_given_up(void **state)
 	world_close(&world);
 }
 
+/* What its driver keeps for when the link is back must not keep other ports waiting. */
+static void a_port_that_is_down_holds_nobody_up(void **state)
+{
+	(void)state;
+	struct fake_device *device = world_start(&world);
+	struct fake_queue_pair *pair = world_open_endpoint(&world, 1);
+
+	pair->hold_sends = true;
+	while (!send_to(9, 7))
+		;
+	device->ports[0].state = IBV_PORT_DOWN;
+	fake_async(device, IBV_EVENT_PORT_ERR, 1);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	world_expect(&world, ACM_EVENT_WRITABLE);
+	assert_int_equal(send_to(9, 7), -ENETDOWN);
+	assert_int_equal(world_said(&world, "cannot be sent"), 0);
+	device->ports[0].state = IBV_PORT_ACTIVE;
+	fake_async(device, IBV_EVENT_PORT_ACTIVE, 1);
+	world_expect(&world, ACM_EVENT_PORT_CHANGED);
+	assert_int_equal(send_to(9, 7), -EAGAIN);
+	fake_complete_sends(pair);
+	world_expect(&world, ACM_EVENT_WRITABLE);
+	assert_int_equal(send_to(9, 7), 0);
+	fake_complete_sends(pair);
+	world_expect_nothing(&world);
+	world_close(&world);
+}
+
 static void what_completes_twice_counts_once(void **state)
 {
 	(void)state;
@@ -594,6 +622,7 @@ int main(void)
 		cmocka_unit_test(one_that_breaks_again_and_again_is_left_alone),
 		cmocka_unit_test(one_that_cannot_be_brought_back_is_tried_again),
 		cmocka_unit_test(sends_that_do_not_end_are_given_up),
+		cmocka_unit_test(a_port_that_is_down_holds_nobody_up),
 		cmocka_unit_test(what_completes_twice_counts_once),
 		cmocka_unit_test(a_completion_queue_that_fails_takes_the_device_with_it),
 		cmocka_unit_test(a_small_device_is_enough),
