@@ -78,7 +78,7 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 		}
 	}
 	arguments->command = argv + optind;
-	if (!arguments->fabric)
+	if (!arguments->fabric || !*arguments->fabric)
 		return usage_error(COMMAND, "--fabric is missing: the socket of a served fabric");
 	if (!arguments->node || !*arguments->node)
 		return usage_error(COMMAND, "--node is missing: a node of the fabric");

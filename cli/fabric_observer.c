@@ -98,7 +98,7 @@ static int parse(int argc, char **argv, const char *letters, const struct option
 		}
 	}
 	arguments->words = argv + optind;
-	if (!arguments->fabric && !arguments->help)
+	if ((!arguments->fabric || !*arguments->fabric) && !arguments->help)
 		return usage_error(arguments->command, "--fabric PATH is missing");
 	return 0;
 }

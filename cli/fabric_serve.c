@@ -109,7 +109,7 @@ static int check(struct arguments *arguments, char **files, char *why, size_t si
 	if (strcmp(arguments->control, "builtin") && strcmp(arguments->control, "ibsim"))
 		snprintf(why, size, "there is no control %s; expected builtin or ibsim",
 			 arguments->control);
-	else if (!arguments->socket)
+	else if (!arguments->socket || !*arguments->socket)
 		snprintf(why, size, "--socket PATH is missing");
 	else if (!files[0] || files[1])
 		snprintf(why, size, "one topology FILE is expected");

@@ -218,6 +218,11 @@ static enum command_line_outcome check_attached(struct command_line *line,
 	return check_numbers(line, words, err);
 }
 
+static bool is_given(const char *word)
+{
+	return word && *word;
+}
+
 static enum command_line_outcome check_sim(struct command_line *line, const struct words *words,
 					   FILE *err)
 {
@@ -230,9 +235,9 @@ static enum command_line_outcome check_sim(struct command_line *line, const stru
 			control);
 		return COMMAND_LINE_WRONG;
 	}
-	if (!line->fabric || !line->node) {
+	if (!is_given(line->fabric) || !is_given(line->node)) {
 		fprintf(err, "acmited: --backend sim needs %s; acmited --help shows how\n",
-			line->fabric ? "--node NAME" : "--fabric PATH");
+			is_given(line->fabric) ? "--node NAME" : "--fabric PATH");
 		return COMMAND_LINE_WRONG;
 	}
 	if (is_socket(line->fabric))

@@ -135,6 +135,14 @@ refuses() {
 	says 'name the --socket of acmite fabric serve'
 	expect 2 "$ACMITE" fabric show -f "$fabric" everything
 	says "acmite help fabric show"
+	# An empty value names nothing.
+	for command in "show -f" "fault -f" "exec -n node03 -f" "serve -S"; do
+		# shellcheck disable=SC2086 # several words
+		expect 2 "$ACMITE" fabric $command "" "$topologies/two-tier.yaml"
+		says "is missing"
+	done
+	expect 2 "$ACMITED" -P --backend sim --fabric "" --node node01
+	says "needs --fabric PATH"
 	expect 0 "$ACMITE" help fabric show
 	says '^Usage: acmite fabric show --fabric PATH'
 	expect 2 "$ACMITE" help fabric everything

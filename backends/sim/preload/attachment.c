@@ -167,7 +167,9 @@ static void lose(struct preload_attachment *attachment)
 		return;
 	attachment->lost = true;
 	shutdown(attachment->socket, SHUT_RDWR); /* the thread closes it */
-	preload_complain("the fabric server has gone away; the device is lost");
+	preload_complain(
+		"the fabric server has gone away, or a fault has ended what runs on this node; "
+		"the device is lost");
 	preload_queue_pairs_fail(attachment);
 	preload_async_raise(attachment, IBV_EVENT_DEVICE_FATAL, 0);
 	end_inboxes(attachment);
