@@ -19,8 +19,10 @@
 
 #define COMMAND "fabric serve"
 /* Nearer than this is waited for by looking again: a sleep would be later. */
-#define NEAR_NS  (30 * ACM_NSEC_PER_USEC)
-#define WHY_SIZE 2048
+#define NEAR_NS (30 * ACM_NSEC_PER_USEC)
+/* Then signals get their turn. */
+#define ROUNDS_AT_ONCE 64
+#define WHY_SIZE       2048
 
 static const char usage[] =
 	"Usage: acmite fabric serve --socket PATH [--control builtin|ibsim] [OPTION...] FILE\n"
@@ -166,8 +168,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * ACM_NSEC_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
-/* Until there is work or a signal. True: a signal. */
-static bool wait_for_work(const struct sim_served_fabric *served, int signal_fd)
+/* Until there is work or a signal, which is looked for now and then. True: a signal. */
+static bool wait_for_work(const struct sim_served_fabric *served, int signal_fd, uint32_t round)
 {
 	struct pollfd fds[] = {{.fd = sim_served_fd(served), .events = POLLIN},
 			       {.fd = signal_fd, .events = POLLIN}};
@@ -176,19 +178,23 @@ static bool wait_for_work(const struct sim_served_fabric *served, int signal_fd)
 	struct timespec timeout = {.tv_sec = (time_t)(left / ACM_NSEC_PER_SEC),
 				   .tv_nsec = (long)(left % ACM_NSEC_PER_SEC)};
 
-	if (left <= NEAR_NS)
+	if (left <= NEAR_NS) {
+		if (round % ROUNDS_AT_ONCE)
+			return false;
 		timeout.tv_sec = timeout.tv_nsec = 0;
+	}
 	return ppoll(fds, 2, deadline == ACM_NEVER ? NULL : &timeout, NULL) > 0 && fds[1].revents;
 }
 
 static int run(struct sim_served_fabric *served, int signal_fd)
 {
 	char why[WHY_SIZE];
+	uint32_t round = 0;
 
 	do {
 		if (sim_served_process(served, now_ns(), why, sizeof(why)))
 			return command_failed(COMMAND, why);
-	} while (!wait_for_work(served, signal_fd));
+	} while (!wait_for_work(served, signal_fd, ++round));
 	return EXIT_OK;
 }
 

@@ -239,8 +239,9 @@ bool sim_fabric_client_run(struct sim_fabric_client *client)
 			return false;
 		if (tell_next(client) || show_next(client))
 			continue;
-		if (client->holding || client->awaiting || !read_next(client))
+		if (client->holding || client->awaiting || !client->readable)
 			return false;
+		client->readable = read_next(client);
 	}
 	return !client->error;
 }

@@ -63,6 +63,7 @@ struct sim_fabric_client {
 	struct sim_client_output **output_end;
 	struct sim_attach_send *held; /* refused for now: nothing is read before it is taken */
 	bool holding;                 /* `held` counts */
+	bool readable;                /* the socket may have something to be read */
 	bool paused;                  /* as a program that is not scheduled */
 	bool refused;                 /* the control had no room for a MAD: waits to hear of some */
 	struct sim_client_mad *mads;  /* SIM_ATTACH_MADS, or NULL */

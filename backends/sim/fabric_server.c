@@ -320,6 +320,7 @@ static void take_epoll_event(struct sim_fabric_server *server, const struct epol
 	if ((event->events & (EPOLLHUP | EPOLLERR)) && !(client->interest & EPOLLIN) &&
 	    !client->error)
 		client->error = -EPIPE;
+	client->readable |= (event->events & ~(uint32_t)EPOLLOUT) != 0;
 	make_ready(server, client);
 }
 

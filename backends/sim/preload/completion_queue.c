@@ -11,6 +11,9 @@
 #include "device.h"
 #include "queue_pair.h"
 
+/* In a row: a program that looks so often waits for nothing else. */
+#define EMPTY_POLLS 64
+
 struct preload_completion_queue *preload_completion_queue(struct ibv_cq *verbs)
 {
 	return (struct preload_completion_queue *)((char *)verbs -
@@ -174,16 +177,28 @@ void preload_completion_queue_purge(struct ibv_cq *verbs,
 	queue->count = kept;
 }
 
+/*
+ * Programs that poll without pause are not to keep the thread from what it receives; those that
+ * look once more before they wait for an event are not to be held up.
+ */
+static void yield_when_idle(struct preload_completion_queue *queue)
+{
+	if (queue->empty_polls < EMPTY_POLLS)
+		queue->empty_polls++;
+	else
+		sched_yield();
+}
+
 int preload_poll(struct ibv_cq *verbs, int most, struct ibv_wc *wc)
 {
 	struct preload_completion_queue *queue = preload_completion_queue(verbs);
 	int polled = 0;
 
-	/* Programs that poll without pause are not to keep the thread from what it receives. */
 	if (!queue->count) {
-		sched_yield();
+		yield_when_idle(queue);
 		return 0;
 	}
+	queue->empty_polls = 0;
 	preload_lock();
 	while (polled < most && queue->count) {
 		struct preload_completion *completion = at(queue, 0);

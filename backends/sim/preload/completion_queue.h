@@ -36,6 +36,7 @@ struct preload_completion_queue {
 	uint32_t capacity;
 	uint32_t first;
 	_Atomic uint32_t count;                 /* read without the lock too */
+	_Atomic uint32_t empty_polls;           /* since something was there; up to a bound */
 	struct preload_completion *completions; /* a ring */
 };
 
