@@ -473,6 +473,55 @@ static void the_first_bad_request_is_told(void **state)
 	assert_ptr_equal(bad_receive, &later);
 }
 
+static void addresses_are_checked(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_ah_attr address = {.dlid = 5, .port_num = FAKE_PORTS + 1};
+
+	assert_null(ibv_create_ah(rig->domain, &address));
+	assert_int_equal(errno, EINVAL);
+	address.port_num = 1;
+	address.is_global = 1;
+	address.grh.sgid_index = 1; /* empty */
+	assert_null(ibv_create_ah(rig->domain, &address));
+	assert_int_equal(errno, ENODATA);
+	address.grh.sgid_index = ACM_PORT_GIDS_MAX;
+	assert_null(ibv_create_ah(rig->domain, &address));
+	assert_int_equal(errno, EINVAL);
+}
+
+static void memory_is_checked(void **state)
+{
+	struct rig *rig = *state;
+
+	assert_null(ibv_reg_mr(rig->domain, rig->buffer, 1, IBV_ACCESS_REMOTE_WRITE));
+	assert_int_equal(errno, EINVAL);
+	assert_null(ibv_reg_mr(rig->domain, rig->buffer, SIZE_MAX, 0));
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(ibv_rereg_mr(rig->memory, 0, NULL, NULL, 0, 0), IBV_REREG_MR_ERR_CMD);
+}
+
+static void capacities_have_bounds(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_device_attr device;
+	struct ibv_qp_init_attr wishes = {
+		.send_cq = rig->queue, .recv_cq = rig->queue, .qp_type = IBV_QPT_UD};
+
+	assert_int_equal(ibv_query_device(rig->context, &device), 0);
+	wishes.cap.max_send_wr = (uint32_t)device.max_qp_wr + 1;
+	assert_null(ibv_create_qp(rig->domain, &wishes));
+	assert_int_equal(errno, EINVAL);
+	wishes.cap.max_send_wr = 1;
+	wishes.cap.max_recv_sge = (uint32_t)device.max_sge + 1;
+	assert_null(ibv_create_qp(rig->domain, &wishes));
+	assert_null(ibv_create_cq(rig->context, 0, NULL, NULL, 0));
+	assert_int_equal(errno, EINVAL);
+	assert_null(ibv_create_cq(rig->context, device.max_cqe + 1, NULL, NULL, 0));
+	assert_null(ibv_create_cq(rig->context, 1, NULL, NULL, rig->context->num_comp_vectors));
+	assert_int_equal(ibv_resize_cq(rig->queue, 0), EINVAL);
+}
+
 static void expect_send_fault(struct rig *rig, struct ibv_send_wr *request,
 			      enum ibv_wc_status status)
 {
@@ -581,6 +630,7 @@ static void grh_comes_before_the_payload(void **state)
 static void the_way_back_is_in_the_completion(void **state)
 {
 	struct rig *rig = *state;
+	struct ibv_grh *grh = (struct ibv_grh *)rig->buffer;
 	struct ibv_ah_attr address;
 	struct ibv_wc wc;
 
@@ -589,15 +639,29 @@ static void the_way_back_is_in_the_completion(void **state)
 	assert_int_equal(ibv_req_notify_cq(rig->queue, 0), 0);
 	say_datagram(rig, 10);
 	wc = next_completion(rig);
-	assert_int_equal(
-		ibv_init_ah_from_wc(rig->context, 1, &wc, (struct ibv_grh *)rig->buffer, &address),
-		0);
+	assert_int_equal(ibv_query_gid(rig->context, 1, 0, &grh->dgid), 0);
+	assert_int_equal(ibv_init_ah_from_wc(rig->context, 1, &wc, grh, &address), 0);
 	assert_int_equal(address.dlid, 12);
 	assert_int_equal(address.sl, 3);
 	assert_int_equal(address.is_global, 1);
 	assert_int_equal(address.grh.dgid.raw[15], 0x33);
 	assert_int_equal(address.grh.flow_label, 0x54321);
 	assert_int_equal(address.grh.traffic_class, 0xab);
+	assert_int_equal(address.grh.hop_limit, 4);
+}
+
+/* No group is where an answer comes from. */
+static void there_is_no_way_back_from_a_group(void **state)
+{
+	struct rig *rig = *state;
+	struct ibv_ah_attr address;
+	struct ibv_wc wc = {.wc_flags = IBV_WC_GRH, .slid = 12};
+	struct ibv_grh grh = {.version_tclass_flow = htobe32(6u << 28), .next_hdr = 0x1b};
+
+	grh.dgid = group;
+	assert_int_equal(ibv_init_ah_from_wc(rig->context, 1, &wc, &grh, &address), -1);
+	assert_null(ibv_create_ah_from_wc(rig->domain, &wc, &grh, 1));
+	assert_int_equal(errno, EINVAL);
 }
 
 static void nothing_is_received_without_a_buffer(void **state)
@@ -872,12 +936,16 @@ int main(void)
 		TEST(inline_data_has_its_bound),
 		TEST(empty_elements_do_not_count),
 		TEST(the_first_bad_request_is_told),
+		TEST(addresses_are_checked),
+		TEST(memory_is_checked),
+		TEST(capacities_have_bounds),
 		TEST(wrong_key_fails_the_send_queue),
 		TEST(memory_end_is_kept),
 		TEST(too_long_fails_the_send_queue),
 		TEST(send_slots_come_back_when_seen),
 		TEST(grh_comes_before_the_payload),
 		TEST(the_way_back_is_in_the_completion),
+		TEST(there_is_no_way_back_from_a_group),
 		TEST(nothing_is_received_without_a_buffer),
 		TEST(nothing_is_received_before_rtr),
 		TEST(too_small_a_buffer_is_an_error),

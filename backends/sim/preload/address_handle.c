@@ -9,28 +9,35 @@
 #include "device.h"
 #include "memory_region.h"
 
-static bool is_sound(struct ibv_context *verbs, const struct ibv_ah_attr *address)
+/* 0 or errno. */
+static int check(struct ibv_context *verbs, const struct ibv_ah_attr *address)
 {
 	const struct acm_port_facts *facts = preload_attachment_port(
 		((struct preload_context *)verbs)->attachment, address->port_num);
 
 	if (!facts || address->sl > 15)
-		return false;
-	if (address->dlid >= ACM_LID_MULTICAST && !address->is_global)
-		return false; /* a group is known by its MGID only */
-	return !address->is_global || address->grh.sgid_index < ACM_PORT_GIDS_MAX;
+		return EINVAL;
+	if (!address->is_global) /* a group is known by its MGID only */
+		return address->dlid >= ACM_LID_MULTICAST ? EINVAL : 0;
+	if (address->grh.sgid_index >= ACM_PORT_GIDS_MAX)
+		return EINVAL;
+	/* As in the kernel, for an entry that is empty. */
+	return memcmp(&facts->gids[address->grh.sgid_index], &(struct acm_gid){0},
+		      sizeof(struct acm_gid))
+		       ? 0
+		       : ENODATA;
 }
 
 PRELOAD_CALL struct ibv_ah *ibv_create_ah(struct ibv_pd *domain, struct ibv_ah_attr *address)
 {
 	struct preload_address_handle *handle;
-	bool sound;
+	int error;
 
 	preload_lock();
-	sound = is_sound(domain->context, address);
+	error = check(domain->context, address);
 	preload_unlock();
-	if (!sound) {
-		errno = EINVAL;
+	if (error) {
+		errno = error;
 		return NULL;
 	}
 	handle = calloc(1, sizeof(*handle));
@@ -81,14 +88,19 @@ PRELOAD_CALL int ibv_init_ah_from_wc(struct ibv_context *verbs, uint8_t number, 
 	};
 	if (!(wc->wc_flags & IBV_WC_GRH))
 		return 0;
+	/* Among a port's GIDs there is none of a group. */
 	index = gid_index(verbs, number, &grh->dgid);
+	if (index < 0) {
+		errno = EINVAL;
+		return -1;
+	}
 	words = be32toh(grh->version_tclass_flow);
 	address->is_global = 1;
 	address->grh = (struct ibv_global_route){
 		.dgid = grh->sgid,
 		.flow_label = words & 0xfffff,
 		.sgid_index = (uint8_t)index,
-		.hop_limit = 0xff,
+		.hop_limit = grh->hop_limit,
 		.traffic_class = (uint8_t)(words >> 20),
 	};
 	return 0;
@@ -99,9 +111,7 @@ PRELOAD_CALL struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *domain, struct 
 {
 	struct ibv_ah_attr address;
 
-	if (ibv_init_ah_from_wc(domain->context, number, wc, grh, &address)) {
-		errno = EINVAL;
+	if (ibv_init_ah_from_wc(domain->context, number, wc, grh, &address))
 		return NULL;
-	}
 	return ibv_create_ah(domain, &address);
 }

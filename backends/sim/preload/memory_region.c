@@ -55,12 +55,26 @@ bool preload_domain_holds(const struct ibv_pd *verbs, const struct ibv_sge *elem
 	return false;
 }
 
+/* What the kernel refuses whatever the device. */
+static bool is_sound(const void *address, size_t length, int access)
+{
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IBV_ACCESS_LOCAL_WRITE))
+		return false;
+	return length <= UINTPTR_MAX - (uintptr_t)address;
+}
+
 static struct ibv_mr *register_memory(struct ibv_pd *verbs, void *address, size_t length,
 				      uint64_t iova, int access)
 {
 	struct preload_domain *domain = (struct preload_domain *)verbs;
-	struct preload_memory_region *region = calloc(1, sizeof(*region));
+	struct preload_memory_region *region;
 
+	if (!is_sound(address, length, access)) {
+		errno = EINVAL;
+		return NULL;
+	}
+	region = calloc(1, sizeof(*region));
 	if (!region)
 		return NULL;
 	region->verbs.context = verbs->context;

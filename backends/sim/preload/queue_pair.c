@@ -141,9 +141,12 @@ static int open_endpoint(struct preload_queue_pair *queue_pair, const struct ibv
 	reply.key = message.endpoint;
 	queue_pair->endpoint = message.endpoint;
 	error = preload_attachment_ask(attachment, &message, &reply);
-	if (error)
+	/* One that has not answered may open it yet. */
+	queue_pair->open = !error || error == -ETIMEDOUT;
+	if (error) {
+		close_endpoint(queue_pair);
 		return -error;
-	queue_pair->open = true;
+	}
 	queue_pair->verbs.qp_num = reply.qpn;
 	error = preload_groups_join(queue_pair);
 	if (error)
