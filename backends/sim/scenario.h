@@ -30,8 +30,11 @@ struct sim_resolve {
 	struct sim_nodes to; /* empty: `address` is asked for */
 	enum sim_by by;
 	struct acm_address address;
-	uint16_t
-		pkey; /* by GID or LID: of which partition the path is to be, 15 bits; 0: default */
+	/* By GID or LID: the path is to be of this partition, 15 bits, and from and to these ports;
+	 * 0: the default one, the first ones. */
+	uint16_t pkey;
+	uint8_t from_port;
+	uint8_t to_port;
 	bool has_source;
 	struct acm_address source;
 	bool query_sa;

@@ -269,6 +269,19 @@ static void draw_unknown(struct sim_dice *dice, struct acm_address *address)
 	address->data[address->length - 1] = (uint8_t)('0' + digit);
 }
 
+/* One that all of them have. */
+static uint8_t draw_port(const struct sim_topology *topology, struct sim_dice *dice,
+			 const struct sim_nodes *nodes)
+{
+	uint8_t most = UINT8_MAX;
+
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		if (topology->nodes[nodes->nodes[i]].port_count < most)
+			most = topology->nodes[nodes->nodes[i]].port_count;
+	}
+	return (uint8_t)(1 + sim_dice_below(dice, most));
+}
+
 static bool draw_target(const struct sim_topology *topology, struct sim_dice *dice,
 			const struct shape *shape, struct sim_resolve *resolve)
 {
@@ -283,7 +296,13 @@ static bool draw_target(const struct sim_topology *topology, struct sim_dice *di
 	if (resolve->by >= SIM_BY_GID && topology->partition_count && sim_dice_one_in(dice, 2))
 		resolve->pkey =
 			topology->partitions[sim_dice_below(dice, topology->partition_count)].pkey;
-	return draw_hosts(topology, dice, (uint32_t)PICK(dice, 1, 1, 1, 3), &resolve->to);
+	if (!draw_hosts(topology, dice, (uint32_t)PICK(dice, 1, 1, 1, 3), &resolve->to))
+		return false;
+	if (resolve->by >= SIM_BY_GID) {
+		resolve->from_port = draw_port(topology, dice, &resolve->on);
+		resolve->to_port = draw_port(topology, dice, &resolve->to);
+	}
+	return true;
 }
 
 static void draw_source(const struct sim_topology *topology, struct sim_dice *dice,

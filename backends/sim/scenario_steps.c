@@ -33,21 +33,62 @@ enum {
 	TIMES,
 	CANCEL_AFTER,
 	OF_PKEY,
+	FROM_PORT,
+	TO_PORT,
 	RESOLVE_KEYS
 };
+
+static void read_ports(struct scenario_reader *reader, yaml_node_t *node, const char *what,
+		       const struct sim_nodes *of, uint8_t *port)
+{
+	uint64_t number = 0;
+
+	if (!sim_document_number(&reader->document, node, what, 1, UINT8_MAX, &number))
+		return;
+	*port = (uint8_t)number;
+	for (uint32_t i = 0; i < of->count; i++) {
+		const struct sim_node *host = &reader->topology->nodes[of->nodes[i]];
+
+		if (number <= host->port_count)
+			continue;
+		sim_fault_add(reader->faults, sim_document_place(node),
+			      "'%s' has no port %u, 1 to %u were expected", host->name,
+			      (unsigned)number, host->port_count);
+		return;
+	}
+}
+
+/* What only a path record says. */
+static void read_path(struct scenario_reader *reader, yaml_node_t *const *values,
+		      struct sim_resolve *resolve)
+{
+	uint64_t pkey = 0;
+
+	for (int key = OF_PKEY; key <= TO_PORT; key++) {
+		if (values[key] && resolve->by < SIM_BY_GID)
+			sim_fault_add(
+				reader->faults, sim_document_place(values[key]),
+				"'pkey', 'from_port' and 'to_port' are about paths, they were "
+				"expected beside 'by: gid' or 'by: lid' only");
+	}
+	sim_document_number(&reader->document, values[OF_PKEY], "pkey", 1, 0x7fff, &pkey);
+	resolve->pkey = (uint16_t)pkey;
+	read_ports(reader, values[FROM_PORT], "from_port", &resolve->on, &resolve->from_port);
+	read_ports(reader, values[TO_PORT], "to_port", &resolve->to, &resolve->to_port);
+}
 
 static void read_resolve(struct scenario_reader *reader, yaml_node_t *map,
 			 struct sim_resolve *resolve)
 {
 	static const char *const keys[RESOLVE_KEYS] = {
-		"on",       "to",       "by",    "address",      "from",
-		"query_sa", "no_delay", "times", "cancel_after", "pkey"};
+		"on",       "to",    "by",           "address", "from",      "query_sa",
+		"no_delay", "times", "cancel_after", "pkey",    "from_port", "to_port"};
 	static const struct sim_word forms[] = {{"name", SIM_BY_NAME}, {"ip", SIM_BY_IP},
 						{"ip6", SIM_BY_IP6},   {"gid", SIM_BY_GID},
 						{"lid", SIM_BY_LID},   {NULL, 0}};
 	yaml_node_t *values[RESOLVE_KEYS];
 	uint32_t by = SIM_BY_NAME;
-	uint64_t times = 1, pkey = 0;
+	uint64_t times = 1;
 
 	if (!sim_document_fields(&reader->document, map, "resolve", keys, RESOLVE_KEYS, values))
 		return;
@@ -65,12 +106,7 @@ static void read_resolve(struct scenario_reader *reader, yaml_node_t *map,
 	scenario_read_hosts(reader, values[TO], "to", &resolve->to);
 	sim_document_word(&reader->document, values[BY], "by", forms, &by);
 	resolve->by = (enum sim_by)by;
-	if (values[OF_PKEY] && by < SIM_BY_GID)
-		sim_fault_add(reader->faults, sim_document_place(values[OF_PKEY]),
-			      "'pkey' is about paths, it was expected beside 'by: gid' or 'by: "
-			      "lid' only");
-	sim_document_number(&reader->document, values[OF_PKEY], "pkey", 1, 0x7fff, &pkey);
-	resolve->pkey = (uint16_t)pkey;
+	read_path(reader, values, resolve);
 	if (values[TO_ADDRESS])
 		scenario_read_address(reader, values[TO_ADDRESS], "address", &resolve->address);
 	if (values[FROM])

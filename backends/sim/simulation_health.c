@@ -48,9 +48,8 @@ static bool is_ready(const struct simulation *simulation, uint32_t node)
 	return stats.endpoints && stats.endpoints_ready == stats.endpoints;
 }
 
-static bool is_reached(const struct simulation *simulation, uint32_t node)
+static bool is_port_reached(const struct simulation *simulation, struct sim_port_ref ref)
 {
-	struct sim_port_ref ref = {.node = node, .port = 1};
 	struct acm_port_facts facts;
 
 	if (simulation->control->ops->port_facts(simulation->control, ref, &facts) ||
@@ -58,9 +57,24 @@ static bool is_reached(const struct simulation *simulation, uint32_t node)
 		return false;
 	/* OpenSM cannot tell those that it has lost, and their ports stay active. */
 	if (simulation->options->control == SIM_UNDER_IBSIM)
-		return simulation->connected[node];
+		return simulation->connected[ref.node];
 	return sim_subnet_reaches_manager(sim_builtin_subnet(simulation->fabric_faults.control),
 					  ref);
+}
+
+/* All its ports, as far as they are connected by the topology. */
+static bool is_reached(const struct simulation *simulation, uint32_t node)
+{
+	const struct sim_node *of = &simulation->topology->nodes[node];
+
+	for (uint32_t port = 1; port <= of->port_count; port++) {
+		struct sim_port_ref ref = {.node = node, .port = (uint8_t)port};
+
+		if ((port == 1 || of->ports[port].peer != SIM_NONE) &&
+		    !is_port_reached(simulation, ref))
+			return false;
+	}
+	return true;
 }
 
 /* Under ibsim nobody but a tool can tell. */

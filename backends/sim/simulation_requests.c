@@ -29,9 +29,11 @@ const struct acm_address *simulation_address_of(const struct sim_node *node, uin
 /* By enum sim_by, as far as it is one of a node's addresses. */
 static const uint8_t types[] = {ACM_ADDRESS_NAME, ACM_ADDRESS_IP, ACM_ADDRESS_IP6};
 
-static bool facts_of(struct simulation *simulation, uint32_t node, struct acm_port_facts *facts)
+/* `port` from 1; 0: the first. */
+static bool facts_of(struct simulation *simulation, uint32_t node, uint8_t port,
+		     struct acm_port_facts *facts)
 {
-	struct sim_port_ref ref = {.node = node, .port = 1};
+	struct sim_port_ref ref = {.node = node, .port = port ? port : 1};
 
 	return !simulation->control->ops->port_facts(simulation->control, ref, facts);
 }
@@ -46,7 +48,8 @@ static void name_target(struct simulation *simulation, const struct sim_resolve 
 		request->destination = *simulation_address_of(of, types[resolve->by]);
 		return;
 	}
-	if (!facts_of(simulation, target, &facts) || !facts_of(simulation, node, &own))
+	if (!facts_of(simulation, target, resolve->to_port, &facts) ||
+	    !facts_of(simulation, node, resolve->from_port, &own))
 		return;
 	request->kind = ACM_REQUEST_PATH;
 	request->path.sgid = own.gids[0];
@@ -272,8 +275,8 @@ static bool share_partition(struct simulation *simulation, const struct sim_aske
 	struct acm_port_facts own, other;
 	uint16_t pkey, other_pkey;
 
-	if (!facts_of(simulation, asked->node, &own) ||
-	    !facts_of(simulation, asked->target, &other))
+	if (!facts_of(simulation, asked->node, 0, &own) ||
+	    !facts_of(simulation, asked->target, 0, &other))
 		return false;
 	pkey = sim_pkey_entry(&own, asked->pkey);
 	other_pkey = sim_pkey_entry(&other, asked->pkey);

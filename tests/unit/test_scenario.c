@@ -55,7 +55,7 @@ static void says_what_is_to_happen(void **state)
 		     "  - at: 2ms\n"
 		     "    fault: { kind: loss, node: node02, packet: answer, packets: [0, 2] }\n"
 		     "  - check: { drop: loss, is: \">=1\" }\n"
-		     "  - resolve: { on: node01, to: node02, by: gid, pkey: 0x0010 }\n"
+		     "  - resolve: { on: node01, to: node02, by: gid, pkey: 0x0010, to_port: 1 }\n"
 		     "finally: { within: 3s, all_pairs: success }\n");
 	const struct sim_step *steps = scenario->steps;
 	uint32_t node01 = sim_topology_find(scenario->topology, "node01");
@@ -81,6 +81,7 @@ static void says_what_is_to_happen(void **state)
 	assert_int_equal(steps[2].at, steps[1].at);
 	assert_true(steps[2].check.of_drop);
 	assert_int_equal(steps[3].resolve.pkey, 0x10);
+	assert_int_equal(steps[3].resolve.to_port, 1);
 	assert_int_equal(steps[0].resolve.pkey, 0);
 	assert_true(scenario->has_finally);
 	assert_int_equal(scenario->finally_within, 3 * ACM_NSEC_PER_SEC);
@@ -122,6 +123,12 @@ static void what_cannot_be_is_refused(void **state)
 	(void)state;
 	refuse(STEP "resolve: { on: node01, to: node02, pkey: 0x0010 }\n",
 	       "t.yaml:4:", "beside 'by: gid' or 'by: lid' only");
+	refuse(STEP "resolve: { on: node01, to: node02, to_port: 1 }\n",
+	       "t.yaml:4:", "beside 'by: gid' or 'by: lid' only");
+	refuse(STEP "resolve: { on: node01, to: node02, by: gid, from_port: 2 }\n",
+	       "t.yaml:4:", "'node01' has no port 2, 1 to 1 were expected");
+	refuse(STEP "resolve: { on: node01, to: node02, by: lid, to_port: 2 }\n",
+	       "t.yaml:4:", "'node02' has no port 2, 1 to 1 were expected");
 	refuse(STEP "resolve: { on: node01, to: node02, by: gid, pkey: 0x8010 }\n",
 	       "t.yaml:4:", "pkey");
 	refuse(STEP "{ at: 2s, resolve: { on: node01, to: node02 } }\n"
