@@ -143,6 +143,28 @@ static void all_kinds_of_fabrics_are_drawn(void **state)
 	assert_true(large && dual && limited && several_lids && updn);
 }
 
+static void paths_of_any_partition_and_port_are_asked_for(void **state)
+{
+	bool pkey = false, from_port = false, to_port = false;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct sim_scenario *scenario = draw(seed);
+
+		for (uint32_t i = 0; i < scenario->step_count; i++) {
+			const struct sim_resolve *resolve = &scenario->steps[i].resolve;
+
+			pkey = pkey || resolve->pkey;
+			from_port = from_port || resolve->from_port > 1;
+			to_port = to_port || resolve->to_port > 1;
+			if (resolve->by < SIM_BY_GID)
+				assert_false(resolve->pkey || resolve->from_port);
+		}
+		sim_scenario_free(scenario);
+	}
+	assert_true(pkey && from_port && to_port);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +173,7 @@ int main(void)
 		cmocka_unit_test(steps_come_in_order_and_faults_end),
 		cmocka_unit_test(all_kinds_of_faults_are_drawn),
 		cmocka_unit_test(all_kinds_of_fabrics_are_drawn),
+		cmocka_unit_test(paths_of_any_partition_and_port_are_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
