@@ -918,6 +918,28 @@ static void stopped_server_holds_nothing_up(void **state)
 	assert_in_range(fake_server_count(rig->server, SIM_ATTACH_SEND), 1, FLOOD - 1);
 }
 
+/* What was given up is taken back, as the server may do it yet. */
+static void late_yes_is_taken_back(void **state)
+{
+	struct rig *rig = *state;
+	union sim_attach_message asked, taken_back;
+
+	make_ready(rig);
+	fake_server_silence(rig->server);
+	assert_int_equal(ibv_attach_mcast(rig->pair, &group, 0xc001), ETIMEDOUT);
+	fake_server_take(rig->server, SIM_ATTACH_PART_QP, &taken_back);
+	assert_memory_equal(taken_back.group.mgid.raw, group.raw, 16);
+	assert_int_equal(ibv_detach_mcast(rig->pair, &group, 0xc001), EINVAL);
+	assert_int_equal(to_state(rig, IBV_QPS_RESET), 0);
+	fake_server_take(rig->server, SIM_ATTACH_OPEN, &asked);
+	fake_server_take(rig->server, SIM_ATTACH_CLOSE, &taken_back);
+	assert_int_equal(to_init(rig, 0), ETIMEDOUT);
+	assert_int_equal(rig->pair->state, IBV_QPS_RESET);
+	fake_server_take(rig->server, SIM_ATTACH_OPEN, &asked);
+	fake_server_take(rig->server, SIM_ATTACH_CLOSE, &taken_back);
+	assert_int_equal(taken_back.close.endpoint, asked.open.endpoint);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -959,6 +981,8 @@ int main(void)
 		TEST(groups_outlive_a_reset),
 		TEST(what_is_in_use_stays),
 		TEST(lost_server_flushes_and_wakes),
+		cmocka_unit_test_setup_teardown(late_yes_is_taken_back, set_up_impatient,
+						tear_down_impatient),
 		cmocka_unit_test_setup_teardown(stopped_server_holds_nothing_up, set_up_impatient,
 						tear_down_impatient),
 	};

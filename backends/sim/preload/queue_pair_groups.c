@@ -50,6 +50,10 @@ static int ask_to_join(struct preload_queue_pair *queue_pair, const union ibv_gi
 	message.cookie = attachment->next_cookie++;
 	reply.key = message.cookie;
 	error = preload_attachment_ask(attachment, &message, &reply);
+	if (error == -ETIMEDOUT) { /* it may do so yet */
+		message.header.type = SIM_ATTACH_PART_QP;
+		preload_attachment_send(attachment, &message);
+	}
 	return error == -EEXIST ? 0 : error; /* another thread was faster */
 }
 
