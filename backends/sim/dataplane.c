@@ -83,9 +83,11 @@ static void fill_in(struct sim_packet *packet, const struct sim_queue_pair *from
 }
 
 static void put_on_way(struct sim_dataplane *plane, struct sim_packet *packet, uint32_t port,
-		       uint64_t time)
+		       uint64_t now, uint64_t delay)
 {
-	sim_packet_queue_push(&plane->queue, time, packet, port);
+	if (delay > plane->stats.longest)
+		plane->stats.longest = delay;
+	sim_packet_queue_push(&plane->queue, now + delay, packet, port);
 	packet->references++;
 	packet->in_flight++;
 	plane->stats.in_flight++;
@@ -113,7 +115,6 @@ static void launch_copy(struct sim_dataplane *plane, struct sim_packet *packet,
 {
 	const struct sim_meddler *meddler = &plane->walk.meddler;
 	struct sim_meddling meddling = end->meddling;
-	uint64_t time = now + end->delay;
 	struct sim_packet *altered = NULL;
 
 	if (meddler->to_node)
@@ -127,10 +128,10 @@ static void launch_copy(struct sim_dataplane *plane, struct sim_packet *packet,
 		plane->stats.dropped[SIM_DROP_LOSS]++;
 		return;
 	}
-	put_on_way(plane, altered ? altered : packet, end->port, time + meddling.delay);
+	put_on_way(plane, altered ? altered : packet, end->port, now, end->delay + meddling.delay);
 	if (meddling.twice) {
 		plane->stats.copies++;
-		put_on_way(plane, packet, end->port, time + meddling.twice_delay);
+		put_on_way(plane, packet, end->port, now, end->delay + meddling.twice_delay);
 	}
 	if (altered)
 		sim_packets_release(&plane->packets, altered);
@@ -174,7 +175,7 @@ static int route(struct sim_dataplane *plane, struct sim_packet *packet, uint32_
 		return error;
 	if (local) { /* does not leave the port, so no fault meets it */
 		plane->stats.copies++;
-		put_on_way(plane, packet, port, now);
+		put_on_way(plane, packet, port, now, 0);
 	}
 	launch(plane, packet, now);
 	return 0;

@@ -68,6 +68,7 @@ struct sim_fabric_stats {
 	uint64_t delivered;
 	uint64_t dropped[SIM_DROP_COUNT];
 	uint64_t in_flight;
+	uint64_t longest; /* ns that a copy was or will be on its way, at most */
 	uint64_t sa_sent, sa_answered, sa_failed; /* and MADs of programs */
 };
 void sim_fabric_stats(const struct sim_fabric *fabric, struct sim_fabric_stats *stats);

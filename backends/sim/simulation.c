@@ -318,6 +318,7 @@ static void run(struct simulation *simulation)
 		if (simulation->error)
 			break;
 		sim_fabric_stats(simulation->fabric, &stats);
+		simulation->longest_way = stats.longest;
 		watch_all(simulation, &stats);
 		if (simulation_is_beyond(simulation, &stats) || go_on(simulation))
 			break;

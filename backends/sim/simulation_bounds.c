@@ -67,7 +67,8 @@ uint64_t simulation_memory_of(const struct simulation *simulation, const struct 
 	if (host->was_paused && (life == ACM_NEVER || asked->joined <= host->resumed ||
 				 asked->joined - host->resumed <= life))
 		return ACM_NEVER;
-	return life;
+	/* What a packet tells was so when it was sent. */
+	return life == ACM_NEVER ? life : life + simulation->longest_way;
 }
 
 static uint64_t guard(uint64_t given, uint64_t usual)

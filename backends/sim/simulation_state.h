@@ -91,6 +91,7 @@ struct simulation {
 	bool begun;
 	uint64_t tables_seen, settles_at; /* under ibsim, before it has begun */
 	bool *connected;                  /* by node, under ibsim, while it is asked who is well */
+	uint64_t longest_way;             /* ns that a packet was on its way, at most */
 	uint64_t allowance;  /* ns that answers may be late: processes share a machine */
 	uint64_t managed_by; /* when a subnet manager must have taken over; 0: there is one */
 	/* What is to come: a binary heap would do no better for so few. Sorted, the next one last.

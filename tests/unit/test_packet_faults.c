@@ -111,6 +111,24 @@ static void packets_are_counted_once_on_a_link(void **state)
 	end(&trial);
 }
 
+static void the_longest_way_is_known(void **state)
+{
+	struct trial trial;
+
+	(void)state;
+	begin(&trial, "{ kind: delay, link: node2, delay: 3ms }");
+	world_send(&trial.world, 0, world_unicast_to(&trial.world, 2));
+	assert_in_range(world_stats(&trial.world).longest, 1, ACM_NSEC_PER_MSEC);
+	world_send(&trial.world, 0, world_unicast_to(&trial.world, 1));
+	assert_in_range(world_stats(&trial.world).longest, 3 * ACM_NSEC_PER_MSEC,
+			4 * ACM_NSEC_PER_MSEC);
+	world_send(&trial.world, 0, world_unicast_to(&trial.world, 2));
+	expect_copies(&trial, (uint32_t[]){0, 1, 2, 0});
+	assert_in_range(world_stats(&trial.world).longest, 3 * ACM_NSEC_PER_MSEC,
+			4 * ACM_NSEC_PER_MSEC);
+	end(&trial);
+}
+
 static void a_node_beside_a_link_is_the_sender(void **state)
 {
 	struct trial trial;
@@ -243,6 +261,7 @@ int main(void)
 		cmocka_unit_test(of_a_multicast_a_link_concerns_what_is_behind_it),
 		cmocka_unit_test(packets_are_counted_once_on_a_link),
 		cmocka_unit_test(a_rate_is_drawn_from_the_seed_alone),
+		cmocka_unit_test(the_longest_way_is_known),
 		cmocka_unit_test(a_node_beside_a_link_is_the_sender),
 		cmocka_unit_test(a_group_and_a_node_together),
 		cmocka_unit_test(a_class_that_is_not_sent_meets_nothing),
