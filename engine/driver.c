@@ -5,12 +5,13 @@
 
 #include <errno.h>
 
-/* Sends that a transport had no room for wait here; more are dropped, as a full link would do. */
+/* Sends of one queue that wait for the transport to have room; more are dropped, as by a full link.
+ */
 #define BACKLOG_MAX 256
-/* A join or two of a node that starts. */
-#define BACKLOG_FIRST 4
 
+/* A queue is an endpoint's datagrams, or a port's SA requests. */
 struct blocked {
+	struct blocked *next;
 	struct acm_action action;
 	uint8_t bytes[ACM_MAD_LENGTH];
 };
@@ -21,11 +22,7 @@ struct acm_driver {
 	struct acm_driver_hooks hooks;
 	struct acm_allocator allocator;
 	uint64_t now;
-	/* A ring, a power of two; there only while something waits. */
-	struct blocked *backlog;
-	uint32_t backlog_capacity;
-	uint32_t backlog_first;
-	uint32_t backlog_count;
+	struct blocked *backlog; /* all queues', oldest first */
 	/* What failed at once, told to the engine when its actions are drained. */
 	struct acm_event *failures;
 	uint32_t failure_count;
@@ -48,6 +45,14 @@ int acm_driver_create(struct acm_engine *engine, struct acm_transport *transport
 	return 0;
 }
 
+static void drop(struct acm_driver *driver, struct blocked **at)
+{
+	struct blocked *dropped = *at;
+
+	*at = dropped->next;
+	acm_memory_free(&driver->allocator, dropped, sizeof(*dropped));
+}
+
 void acm_driver_destroy(struct acm_driver *driver)
 {
 	struct acm_allocator allocator;
@@ -55,8 +60,8 @@ void acm_driver_destroy(struct acm_driver *driver)
 	if (!driver)
 		return;
 	allocator = driver->allocator;
-	acm_memory_free(&allocator, driver->backlog,
-			driver->backlog_capacity * sizeof(*driver->backlog));
+	while (driver->backlog)
+		drop(driver, &driver->backlog);
 	acm_memory_free(&allocator, driver->failures,
 			driver->failure_capacity * sizeof(*driver->failures));
 	acm_memory_free(&allocator, driver, sizeof(*driver));
@@ -89,59 +94,6 @@ static int transmit(struct acm_driver *driver, const struct acm_action *action)
 				       action->sa.mad, action->sa.cookie);
 }
 
-/* The blocked send at a place behind the first. */
-static struct blocked *blocked_at(const struct acm_driver *driver, uint32_t place)
-{
-	return &driver->backlog[(driver->backlog_first + place) & (driver->backlog_capacity - 1)];
-}
-
-static bool make_room(struct acm_driver *driver)
-{
-	uint32_t capacity = driver->backlog_capacity ? driver->backlog_capacity * 2 : BACKLOG_FIRST;
-	struct blocked *larger;
-
-	if (driver->backlog_count < driver->backlog_capacity)
-		return true;
-	if (capacity > BACKLOG_MAX)
-		return false;
-	larger = acm_memory_new(&driver->allocator, capacity * sizeof(*larger));
-	if (!larger)
-		return false;
-	for (uint32_t i = 0; i < driver->backlog_count; i++)
-		larger[i] = *blocked_at(driver, i);
-	acm_memory_free(&driver->allocator, driver->backlog,
-			driver->backlog_capacity * sizeof(*driver->backlog));
-	driver->backlog = larger;
-	driver->backlog_capacity = capacity;
-	driver->backlog_first = 0;
-	return true;
-}
-
-/* A link is seldom full: between such times a driver takes no memory for it. */
-static void free_if_empty(struct acm_driver *driver)
-{
-	if (driver->backlog_count)
-		return;
-	acm_memory_free(&driver->allocator, driver->backlog,
-			driver->backlog_capacity * sizeof(*driver->backlog));
-	driver->backlog = NULL;
-	driver->backlog_capacity = driver->backlog_first = 0;
-}
-
-static void keep(struct acm_driver *driver, const struct acm_action *action)
-{
-	struct blocked *blocked;
-
-	if (!make_room(driver))
-		return; /* lost; the engine's timers repeat it */
-	blocked = blocked_at(driver, driver->backlog_count++);
-	blocked->action = *action;
-	if (action->type == ACM_ACTION_SEND)
-		memcpy(blocked->bytes, action->send.datagram.payload, action->send.datagram.length);
-	else
-		memcpy(blocked->bytes, action->sa.mad, ACM_MAD_LENGTH);
-}
-
 static void report(struct acm_driver *driver, const struct acm_action *action, int status)
 {
 	bool datagram = action->type == ACM_ACTION_SEND;
@@ -152,9 +104,51 @@ static void report(struct acm_driver *driver, const struct acm_action *action, i
 	note_failure(driver, &event);
 }
 
+static bool is_same_queue(const struct acm_action *a, const struct acm_action *b)
+{
+	if (a->type != b->type)
+		return false;
+	return a->type == ACM_ACTION_SEND ? a->send.datagram.endpoint == b->send.datagram.endpoint
+					  : a->sa.port == b->sa.port;
+}
+
+/* How many of the queue of `action` wait before `end`, NULL: in all. */
+static uint32_t count_before(const struct acm_driver *driver, const struct acm_action *action,
+			     const struct blocked *end)
+{
+	uint32_t count = 0;
+
+	for (const struct blocked *at = driver->backlog; at != end; at = at->next)
+		count += is_same_queue(&at->action, action);
+	return count;
+}
+
+/* What there is no room for is lost: the engine's timers repeat it. */
+static void keep(struct acm_driver *driver, const struct acm_action *action)
+{
+	struct blocked **link = &driver->backlog, *blocked;
+
+	if (count_before(driver, action, NULL) == BACKLOG_MAX)
+		return;
+	blocked = acm_memory_new(&driver->allocator, sizeof(*blocked));
+	if (!blocked)
+		return;
+	blocked->action = *action;
+	if (action->type == ACM_ACTION_SEND) {
+		memcpy(blocked->bytes, action->send.datagram.payload, action->send.datagram.length);
+		blocked->action.send.datagram.payload = blocked->bytes;
+	} else {
+		memcpy(blocked->bytes, action->sa.mad, ACM_MAD_LENGTH);
+		blocked->action.sa.mad = blocked->bytes;
+	}
+	while (*link)
+		link = &(*link)->next;
+	*link = blocked;
+}
+
 static void send(struct acm_driver *driver, const struct acm_action *action)
 {
-	int status = driver->backlog_count ? -EAGAIN : transmit(driver, action);
+	int status = count_before(driver, action, NULL) ? -EAGAIN : transmit(driver, action);
 
 	if (status == -EAGAIN)
 		keep(driver, action);
@@ -162,46 +156,40 @@ static void send(struct acm_driver *driver, const struct acm_action *action)
 		report(driver, action, status);
 }
 
+/* One queue that stays full holds up none of the others. */
 static void flush(struct acm_driver *driver)
 {
-	while (driver->backlog_count) {
-		struct blocked *blocked = blocked_at(driver, 0);
-		int status;
+	struct blocked **link = &driver->backlog;
 
-		/* The copy's pointers are set here: the array is the only owner of the bytes. */
-		if (blocked->action.type == ACM_ACTION_SEND)
-			blocked->action.send.datagram.payload = blocked->bytes;
-		else
-			blocked->action.sa.mad = blocked->bytes;
-		status = transmit(driver, &blocked->action);
-		if (status == -EAGAIN)
-			return;
+	while (*link) {
+		struct blocked *blocked = *link;
+		int status = count_before(driver, &blocked->action, blocked)
+				     ? -EAGAIN
+				     : transmit(driver, &blocked->action);
+
+		if (status == -EAGAIN) {
+			link = &blocked->next;
+			continue;
+		}
 		if (status)
 			report(driver, &blocked->action, status);
-		driver->backlog_first =
-			(driver->backlog_first + 1) & (driver->backlog_capacity - 1);
-		driver->backlog_count--;
+		drop(driver, link);
 	}
-	free_if_empty(driver);
 }
 
 /* A cancelled transaction that still waits in the backlog must not go out. */
 static void cancel(struct acm_driver *driver, uint64_t cookie)
 {
-	uint32_t kept = 0;
+	struct blocked **link = &driver->backlog;
 
-	for (uint32_t i = 0; i < driver->backlog_count; i++) {
-		struct blocked *from = blocked_at(driver, i);
-		struct blocked *to = blocked_at(driver, kept);
+	while (*link) {
+		const struct acm_action *action = &(*link)->action;
 
-		if (from->action.type == ACM_ACTION_SA_SEND && from->action.sa.cookie == cookie)
-			continue;
-		if (from != to)
-			*to = *from;
-		kept++;
+		if (action->type == ACM_ACTION_SA_SEND && action->sa.cookie == cookie)
+			drop(driver, link);
+		else
+			link = &(*link)->next;
 	}
-	driver->backlog_count = kept;
-	free_if_empty(driver);
 	driver->transport->ops->sa_cancel(driver->transport, cookie);
 }
 

@@ -13,13 +13,17 @@
 /* Between two claims to addresses of an endpoint that are told of. */
 #define CLAIM_PAUSE (60 * ACM_NSEC_PER_SEC)
 
-static const struct acm_group *joined_group(const struct acm_endpoint *endpoint,
-					    const struct acm_gid *mgid)
+/* Also while the SA is asked anew whether it is a member: what comes by the group shows that it is.
+ */
+static const struct acm_group *attached_group(const struct acm_endpoint *endpoint,
+					      const struct acm_gid *mgid)
 {
 	for (uint8_t i = 0; i < endpoint->group_count; i++) {
-		if (endpoint->groups[i].state == ACM_GROUP_LIVE &&
-		    !memcmp(&endpoint->groups[i].mgid, mgid, sizeof(*mgid)))
-			return &endpoint->groups[i];
+		const struct acm_group *group = &endpoint->groups[i];
+
+		if (group->attached && !group->attach_cookie &&
+		    !memcmp(&group->mgid, mgid, sizeof(*mgid)))
+			return group;
 	}
 	return NULL;
 }
@@ -31,7 +35,7 @@ static const struct acm_group *best_group(const struct acm_endpoint *endpoint,
 	const struct acm_group *group = NULL;
 
 	for (uint8_t i = message->gid_count; i > 0 && !group; i--)
-		group = joined_group(endpoint, &message->gids[i - 1]);
+		group = attached_group(endpoint, &message->gids[i - 1]);
 	return group;
 }
 
@@ -95,7 +99,7 @@ static void send_answer(struct acm_engine *engine, const struct acm_endpoint *en
 void acm_responder_pay(struct acm_engine *engine, const struct acm_lookup *lookup)
 {
 	const struct acm_destination *peer = lookup->destination;
-	const struct acm_group *group = joined_group(lookup->endpoint, &lookup->owed.mgid);
+	const struct acm_group *group = attached_group(lookup->endpoint, &lookup->owed.mgid);
 	struct acm_message answer = {.answer = true,
 				     .tid = lookup->owed.tid,
 				     .gid_count = 1,

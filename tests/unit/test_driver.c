@@ -31,6 +31,7 @@ struct fake {
 	int count;
 	/* What the operations return. */
 	int send_status, sa_status, open_status, attach_status, start_status;
+	int full_sa_port;   /* -1: none */
 	bool opens_at_once; /* the event waits before open_endpoint() returns */
 	struct acm_event events[EVENTS_MAX];
 	int first, last;
@@ -77,7 +78,7 @@ static int fake_open(struct acm_transport *transport, uint32_t endpoint, uint32_
 {
 	struct acm_event event = {.type = ACM_EVENT_ENDPOINT_OPENED};
 
-	assert_int_equal(port, 0);
+	assert_in_range(port, 0, 1);
 	assert_int_equal(pkey, ACM_PKEY_DEFAULT);
 	assert_int_equal(qkey, ACM_QKEY);
 	assert_int_equal(recv_depth, 1024);
@@ -112,9 +113,8 @@ static int fake_sa_send(struct acm_transport *transport, uint32_t port, uint16_t
 {
 	struct call *call;
 
-	(void)port;
 	(void)pkey_index;
-	if (fake.sa_status == -EAGAIN)
+	if (fake.sa_status == -EAGAIN || (int)port == fake.full_sa_port)
 		return -EAGAIN;
 	call = note(transport, SA_SEND);
 	call->cookie = cookie;
@@ -202,6 +202,7 @@ static void create(const struct acm_driver_hooks *hooks)
 	acm_engine_config_default(&config);
 	config.timeout = 100 * ACM_NSEC_PER_MSEC;
 	memset(&fake, 0, sizeof(fake));
+	fake.full_sa_port = -1;
 	fake.base.ops = &fake_ops;
 	reply_count = traces = search_count = 0;
 	now = ACM_NSEC_PER_SEC;
@@ -253,6 +254,19 @@ static void push_port(void)
 					.gids = {{{0xfe, 0x80, [15] = 1}}},
 					.pkey_count = 1,
 					.pkeys = {ACM_PKEY_DEFAULT}};
+	push_event(&event);
+}
+
+static void push_second_port(void)
+{
+	static struct acm_port_facts second;
+	struct acm_event event = {.type = ACM_EVENT_PORT_CHANGED, .port_facts = &second};
+
+	second = facts;
+	second.port = 1;
+	second.number = 2;
+	second.lid = 2;
+	second.gids[0].raw[15] = 2;
 	push_event(&event);
 }
 
@@ -500,7 +514,7 @@ static void the_backlog_is_bounded_and_timers_repeat_what_was_lost(void **state)
 	assert_int_equal(peer_of(last_call(SEND)), 401);
 }
 
-static void a_wrapped_backlog_keeps_its_order(void **state)
+static void a_backlog_used_again_keeps_its_order(void **state)
 {
 	int wanted = 1;
 
@@ -540,6 +554,40 @@ static void an_empty_backlog_takes_no_memory(void **state)
 		writable();
 		assert_int_equal(memory.live_bytes, before);
 	}
+}
+
+/* The port's SA requests wait; its datagrams do not, nor does what goes to another port's SA. */
+static void a_full_queue_holds_up_no_other(void **state)
+{
+	struct acm_event reregister = {.type = ACM_EVENT_REREGISTER};
+	struct acm_local_address local = {.port = 1};
+	struct acm_event added = {.type = ACM_EVENT_ADDRESS_ADDED, .address = &local};
+
+	(void)state;
+	bring_up();
+	fake.count = 0;
+	fake.full_sa_port = 0;
+	step(reregister); /* the join anew waits */
+	assert_int_equal(calls_of(SA_SEND), 0);
+	hear(1);
+	assert_int_equal(calls_of(SEND), 1);
+	push_second_port();
+	acm_address_canonical(&local.address, ACM_ADDRESS_NAME, (const uint8_t *)"node2", 5);
+	step(added);
+	run();
+	assert_int_equal(calls_of(SA_SEND), 1);
+	writable();
+	assert_int_equal(calls_of(SA_SEND), 1);
+	fake.send_status = -EAGAIN;
+	hear(2);
+	hear(3);
+	fake.full_sa_port = -1;
+	writable(); /* now the datagrams wait alone */
+	assert_int_equal(calls_of(SA_SEND), 2);
+	assert_int_equal(calls_of(SEND), 1);
+	fake.send_status = 0;
+	writable();
+	assert_int_equal(calls_of(SEND), 3);
 }
 
 static void a_cancelled_transaction_leaves_the_backlog(void **state)
@@ -743,8 +791,9 @@ int main(void)
 		TEST(what_has_no_room_waits_in_order),
 		TEST(writable_may_be_premature),
 		TEST(the_backlog_is_bounded_and_timers_repeat_what_was_lost),
-		TEST(a_wrapped_backlog_keeps_its_order),
+		TEST(a_backlog_used_again_keeps_its_order),
 		TEST(an_empty_backlog_takes_no_memory),
+		TEST(a_full_queue_holds_up_no_other),
 		TEST(a_cancelled_transaction_leaves_the_backlog),
 		TEST(failures_at_once_reach_the_engine),
 		TEST(failed_sends_reach_the_engine_at_once_and_from_the_backlog),
