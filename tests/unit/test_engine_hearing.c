@@ -136,6 +136,28 @@ static void an_overheard_request_is_as_good_as_an_answer(void **state)
 	inquiry_check_path(&inquiry_reply(id)->path, 1, 2);
 }
 
+static void silence_node2(struct cluster *at, struct cluster_sa_query *query)
+{
+	(void)at;
+	query->silent = query->node == 2;
+}
+
+/* The SM asked for joins, and answers none: what comes by the group shows that it still is one. */
+static void a_node_answers_while_its_join_is_asked_anew(void **state)
+{
+	struct acm_event reregister = {.type = ACM_EVENT_REREGISTER};
+
+	(void)state;
+	inquiry_start(2);
+	cluster.on_sa = silence_node2;
+	assert_int_equal(cluster_step(&cluster, 2, reregister), 0);
+	assert_int_equal(cluster_stats(&cluster, 2).endpoints_ready, 0);
+	inquiry_check_path(&inquiry_ask(1, "node2", ACM_STATUS_OK)->path, 1, 2);
+	cluster_run_for(&cluster, 60 * SEC); /* no join has held */
+	assert_int_equal(cluster_stats(&cluster, 2).endpoints_ready, 0);
+	inquiry_ask_request(1, inquiry_by_ip(1, ACM_ADDRESS_IP, 2), ACM_STATUS_OK, MS);
+}
+
 /* Node 2 asks for something again and again, and node 1 hears it. */
 static void chatter(void)
 {
@@ -421,6 +443,7 @@ int main(void)
 		TEST(retries_double_and_keep_to_their_time),
 		TEST(crossing_requests_serve_each_other),
 		TEST(an_overheard_request_is_as_good_as_an_answer),
+		TEST(a_node_answers_while_its_join_is_asked_anew),
 		TEST(chatter_of_the_peer_does_not_restart_the_sa_query),
 		TEST(chatter_of_the_peer_does_not_cost_its_place_in_the_queue),
 		TEST(a_name_that_moves_is_found_where_it_says_it_is),
