@@ -158,18 +158,32 @@ static void opensm_ended(struct ibsim_subnet *subnet)
 /* ibsim frees the slot of a client that died only when told to. */
 static void free_slot(struct ibsim_subnet *subnet, const char *line)
 {
-	const char *client = strstr(line, "Client ");
 	unsigned int slot;
 	int pid;
 	char command[32];
 
-	if (!client || sscanf(client, "Client %u: pid %d connected", &slot, &pid) != 2 || pid <= 0)
+	if (sscanf(line, "Client %u: pid %d connected", &slot, &pid) != 2 || pid <= 0)
 		return;
 	/* This pool's own numbers are above all process ids. */
 	if (pid > 1 << 22 || kill(pid, 0) == 0 || errno != ESRCH)
 		return;
 	snprintf(command, sizeof(command), "X %u\n", slot);
 	ibsim_console(subnet, command);
+}
+
+/* Whether the list has come: client by client, and the console's prompt behind the last one. */
+static bool is_whole(FILE *file)
+{
+	char line[256];
+	bool begun = false;
+
+	while (fgets(line, sizeof(line), file)) {
+		if (strstr(line, "Client "))
+			begun = true;
+		else if (begun && strstr(line, "sim> "))
+			return true;
+	}
+	return false;
 }
 
 static void read_listing(struct ibsim_subnet *subnet)
@@ -181,18 +195,30 @@ static void read_listing(struct ibsim_subnet *subnet)
 	file = fopen(path, "re");
 	if (!file)
 		return;
-	if (fseek(file, subnet->log_offset, SEEK_SET) == 0)
-		while (fgets(line, sizeof(line), file))
-			free_slot(subnet, line);
-	subnet->log_offset = ftell(file);
+	if (fseek(file, subnet->log_offset, SEEK_SET) == 0 && is_whole(file)) {
+		subnet->listing = false;
+		fseek(file, subnet->log_offset, SEEK_SET);
+		while (fgets(line, sizeof(line), file)) {
+			const char *client = strstr(line, "Client ");
+
+			if (client)
+				free_slot(subnet, client);
+		}
+	}
 	fclose(file);
 }
 
+/*
+ * One list at a time: of one that is older than what came of another, a slot would be freed that
+ * has gone to somebody else since.
+ */
 static void ask_for_listing(struct ibsim_subnet *subnet)
 {
 	char path[PATH_MAX];
 	FILE *file;
 
+	if (subnet->listing)
+		return;
 	ibsim_scratch_path(subnet, IBSIM_LOG, path);
 	file = fopen(path, "re");
 	if (!file)

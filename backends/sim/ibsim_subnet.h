@@ -51,8 +51,8 @@ struct ibsim_subnet {
 	uint64_t reregister_after; /* ... and their passes have come so far; 0: they need not */
 	struct ibsim_partitions partitions;
 	bool died;
-	bool listing;    /* ibsim was asked for its clients */
-	long log_offset; /* of what was read of ibsim's log */
+	bool listing;    /* ibsim was asked for its clients, and has not told them yet */
+	long log_offset; /* in its log, of the list */
 	char died_text[512];
 	int epoll_fd;
 	int inotify_fd;
