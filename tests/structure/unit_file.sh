@@ -34,7 +34,7 @@ forbids() { # SETTING...
 sed "s#^ExecStart=[^ ]*#ExecStart=$acmited#" "$unit" >"$scratch/acmited.service"
 told=$(systemd-analyze verify --man=no "$scratch/acmited.service" 2>&1) || fault "it is refused"
 [ -z "$told" ] || fault "$told"
-wants CapabilityBoundingSet CAP_NET_RAW CAP_NET_ADMIN CAP_IPC_LOCK
+wants CapabilityBoundingSet CAP_NET_RAW CAP_IPC_LOCK
 wants LimitMEMLOCK infinity
 wants RestrictAddressFamilies AF_NETLINK AF_UNIX
 wants ReadWritePaths /run /var/log
