@@ -96,7 +96,7 @@ static void take_completions(struct verbs_watch *watch)
 		return;
 	}
 	ibv_ack_cq_events(completions, 1);
-	verbs_queue_pair_complete(queue_pair);
+	verbs_queue_pair_complete(queue_pair, completions);
 }
 
 /* ---- opening and closing ---- */
@@ -144,7 +144,7 @@ static int set_up(struct verbs_device *device)
 		return error < 0 ? -EIO : -error;
 	device->port_count = attr.phys_port_cnt;
 	device->most_requests = attr.max_qp_wr > 1 ? (uint32_t)attr.max_qp_wr : 1;
-	device->most_completions = attr.max_cqe > 2 ? (uint32_t)attr.max_cqe : 2;
+	device->most_completions = attr.max_cqe > 1 ? (uint32_t)attr.max_cqe : 1;
 	error = open_ports(device);
 	if (error || device->without_ib)
 		return error;

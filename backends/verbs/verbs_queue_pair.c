@@ -39,7 +39,8 @@ struct verbs_queue_pair {
 	struct verbs_device *device;
 	struct verbs_queue_pair *next;
 	struct verbs_queue_pair_options options;
-	struct ibv_cq *completions;
+	struct ibv_cq *received;
+	struct ibv_cq *sent; /* tells of errors alone, unless a send waits for room */
 	struct ibv_qp *pair;
 	struct verbs_groups groups;
 	struct verbs_buffers receiving;
@@ -49,6 +50,7 @@ struct verbs_queue_pair {
 	struct sending sends[VERBS_SEND_DEPTH];
 	uint32_t send_depth;
 	uint32_t send_count;
+	bool full;        /* the latest send found no room, and none has ended since */
 	bool stuck;       /* at the last look sends were under way, and none has ended since */
 	bool suspect;     /* a completion said that something is wrong */
 	bool broken;      /* of no use until it has been brought back */
@@ -150,7 +152,7 @@ static void end_send(struct verbs_queue_pair *queue_pair, uint32_t number, int s
 	verbs_handle_release(sending->handle);
 	sending->handle = NULL;
 	queue_pair->send_count--;
-	queue_pair->stuck = false;
+	queue_pair->stuck = queue_pair->full = false;
 	verbs_note_progress(queue_pair->device->transport);
 	if (!status)
 		return;
@@ -203,18 +205,35 @@ static void take(struct verbs_queue_pair *queue_pair, const struct ibv_wc *compl
 		take_datagram(queue_pair, completion);
 }
 
-static void poll_dry(struct verbs_queue_pair *queue_pair)
+static void poll_dry(struct verbs_queue_pair *queue_pair, struct ibv_cq *queue)
 {
 	struct ibv_wc completions[BATCH];
 	int count;
 
 	do {
-		count = ibv_poll_cq(queue_pair->completions, BATCH, completions);
+		count = ibv_poll_cq(queue, BATCH, completions);
 		for (int i = 0; i < count; i++)
 			take(queue_pair, &completions[i]);
 	} while (count == BATCH);
 	if (count < 0)
 		verbs_device_fail(queue_pair->device);
+}
+
+static void poll_all(struct verbs_queue_pair *queue_pair)
+{
+	poll_dry(queue_pair, queue_pair->received);
+	poll_dry(queue_pair, queue_pair->sent);
+}
+
+/*
+ * Asks for an event, before looking: what comes in between is told of, or seen. That a send has
+ * ended well is no news to anybody, and worth no interrupt, unless another waits for its place.
+ */
+static int arm(struct verbs_queue_pair *queue_pair, struct ibv_cq *queue)
+{
+	int errors_alone = queue == queue_pair->sent && !queue_pair->full;
+
+	return verbs_error(ibv_req_notify_cq(queue, errors_alone));
 }
 
 /* ---- repair ---- */
@@ -264,7 +283,7 @@ static void restart(struct verbs_queue_pair *queue_pair)
 	int error;
 
 	/* Completions of before must not be taken for those of after. */
-	poll_dry(queue_pair);
+	poll_all(queue_pair);
 	verbs_groups_suspend(&queue_pair->groups, queue_pair->pair);
 	error = verbs_pair_reset(queue_pair->pair);
 	if (!error) {
@@ -302,12 +321,11 @@ void verbs_queue_pair_repair(struct verbs_queue_pair *queue_pair)
 		restart(queue_pair);
 }
 
-void verbs_queue_pair_complete(struct verbs_queue_pair *queue_pair)
+void verbs_queue_pair_complete(struct verbs_queue_pair *queue_pair, struct ibv_cq *queue)
 {
-	/* Asked for before looking: what comes in between is told of, or seen. */
-	if (ibv_req_notify_cq(queue_pair->completions, 0))
+	if (arm(queue_pair, queue))
 		verbs_device_fail(queue_pair->device);
-	poll_dry(queue_pair);
+	poll_all(queue_pair);
 	if (queue_pair->suspect)
 		verbs_queue_pair_repair(queue_pair);
 	if (!queue_pair->broken)
@@ -321,12 +339,14 @@ void verbs_queue_pair_look(struct verbs_queue_pair *queue_pair)
 	queue_pair->refusal_told = queue_pair->refused;
 	queue_pair->refused = false;
 	queue_pair->repairs = 0;
-	poll_dry(queue_pair);
+	poll_all(queue_pair);
 	/* A send that does not end keeps all others waiting, of other queue pairs too. */
 	if (queue_pair->broken || queue_pair->stuck)
 		restart(queue_pair);
 	queue_pair->stuck = queue_pair->send_count > 0;
-	verbs_queue_pair_complete(queue_pair);
+	if (arm(queue_pair, queue_pair->sent))
+		verbs_device_fail(queue_pair->device);
+	verbs_queue_pair_complete(queue_pair, queue_pair->received);
 }
 
 /* ---- sending and groups ---- */
@@ -368,6 +388,31 @@ static int post_send(struct verbs_queue_pair *queue_pair, uint32_t number,
 	return verbs_error(ibv_post_send(queue_pair->pair, &request, &bad));
 }
 
+/* Nothing was taken. That a further try is worth it is told when a send has ended, which may be
+ * now. */
+static int refuse(struct verbs_queue_pair *queue_pair)
+{
+	int error;
+
+	queue_pair->device->transport->refused = queue_pair->full = true;
+	error = arm(queue_pair, queue_pair->sent);
+	if (error)
+		return error;
+	poll_dry(queue_pair, queue_pair->sent);
+	return -EAGAIN;
+}
+
+/* Sends of any queue pair may have the address handles that are wanted. */
+static int refuse_all(struct verbs_device *device)
+{
+	int error = -EAGAIN;
+
+	for (struct verbs_queue_pair *at = device->queue_pairs; at && error == -EAGAIN;
+	     at = at->next)
+		error = refuse(at);
+	return error;
+}
+
 static int try_send(struct verbs_queue_pair *queue_pair, const struct acm_datagram *datagram,
 		    uint64_t cookie)
 {
@@ -375,22 +420,21 @@ static int try_send(struct verbs_queue_pair *queue_pair, const struct acm_datagr
 	int error;
 
 	/* What has been sent meanwhile makes room. */
+	poll_dry(queue_pair, queue_pair->sent);
 	if (queue_pair->send_count == queue_pair->send_depth)
-		poll_dry(queue_pair);
-	if (queue_pair->send_count == queue_pair->send_depth)
-		return -EAGAIN;
+		return refuse(queue_pair);
 	number = free_place(queue_pair);
 	queue_pair->sends[number].cookie = cookie;
 	error = verbs_handles_get(queue_pair->device->handles, queue_pair->options.port, datagram,
 				  &queue_pair->sends[number].handle);
 	if (error)
-		return error;
+		return error == -EAGAIN ? refuse_all(queue_pair->device) : error;
 	error = post_send(queue_pair, number, datagram);
 	if (error) {
 		verbs_handle_release(queue_pair->sends[number].handle);
 		queue_pair->sends[number].handle = NULL;
 		/* The hardware's queue is full, and has something of ours to finish. */
-		return error == -ENOMEM && queue_pair->send_count ? -EAGAIN : error;
+		return error == -ENOMEM && queue_pair->send_count ? refuse(queue_pair) : error;
 	}
 	queue_pair->send_count++;
 	return 0;
@@ -414,9 +458,7 @@ int verbs_queue_pair_send(struct verbs_queue_pair *queue_pair, const struct acm_
 	if (queue_pair->broken || port_of(queue_pair)->facts.state != ACM_PORT_ACTIVE)
 		return -ENETDOWN;
 	error = try_send(queue_pair, datagram, cookie);
-	if (error == -EAGAIN)
-		queue_pair->device->transport->refused = true;
-	else if (error)
+	if (error && error != -EAGAIN)
 		note_refusal(queue_pair, error);
 	return error;
 }
@@ -438,9 +480,19 @@ int verbs_queue_pair_detach(struct verbs_queue_pair *queue_pair, const struct ac
 
 /* ---- opening and closing ---- */
 
-static int create_pair(struct verbs_queue_pair *queue_pair, uint32_t depth)
+static int create_queue(struct verbs_queue_pair *queue_pair, uint32_t depth, struct ibv_cq **queue)
 {
 	struct verbs_device *device = queue_pair->device;
+
+	errno = ENOMEM;
+	*queue = ibv_create_cq(device->context, (int)depth, queue_pair, device->channel, 0);
+	if (!*queue)
+		return errno == EAGAIN ? -ENOMEM : -errno;
+	return arm(queue_pair, *queue);
+}
+
+static int create_pair(struct verbs_queue_pair *queue_pair, uint32_t depth)
+{
 	struct ibv_qp_init_attr attr = {
 		.qp_context = queue_pair,
 		.cap = {.max_send_wr = queue_pair->send_depth,
@@ -449,20 +501,19 @@ static int create_pair(struct verbs_queue_pair *queue_pair, uint32_t depth)
 			.max_recv_sge = 1},
 		.qp_type = IBV_QPT_UD,
 	};
+	int error = create_queue(queue_pair, depth, &queue_pair->received);
 
+	if (!error)
+		error = create_queue(queue_pair, queue_pair->send_depth, &queue_pair->sent);
+	if (error)
+		return error;
+	attr.send_cq = queue_pair->sent;
+	attr.recv_cq = queue_pair->received;
 	errno = ENOMEM;
-	queue_pair->completions =
-		ibv_create_cq(device->context, (int)(depth + queue_pair->send_depth), queue_pair,
-			      device->channel, 0);
-	if (!queue_pair->completions)
-		return errno == EAGAIN ? -ENOMEM : -errno;
-	attr.send_cq = queue_pair->completions;
-	attr.recv_cq = queue_pair->completions;
-	errno = ENOMEM;
-	queue_pair->pair = ibv_create_qp(device->pd, &attr);
+	queue_pair->pair = ibv_create_qp(queue_pair->device->pd, &attr);
 	if (!queue_pair->pair)
 		return errno == EAGAIN ? -ENOMEM : -errno;
-	return verbs_error(ibv_req_notify_cq(queue_pair->completions, 0));
+	return 0;
 }
 
 static uint32_t least(uint32_t one, uint32_t other)
@@ -474,11 +525,10 @@ static uint32_t least(uint32_t one, uint32_t other)
 static uint32_t set_depths(struct verbs_queue_pair *queue_pair)
 {
 	const struct verbs_device *device = queue_pair->device;
-	uint32_t most = device->most_completions;
+	uint32_t most = least(device->most_requests, device->most_completions);
 
-	queue_pair->send_depth = least(least(VERBS_SEND_DEPTH, device->most_requests), most / 2);
-	return least(least(queue_pair->options.recv_depth, device->most_requests),
-		     most - queue_pair->send_depth);
+	queue_pair->send_depth = least(VERBS_SEND_DEPTH, most);
+	return least(queue_pair->options.recv_depth, most);
 }
 
 static int set_up(struct verbs_queue_pair *queue_pair)
@@ -510,7 +560,9 @@ static void destroy_pair(struct verbs_queue_pair *queue_pair)
 		if (ibv_destroy_qp(queue_pair->pair))
 			verbs_device_fail(queue_pair->device);
 	}
-	if (queue_pair->completions && ibv_destroy_cq(queue_pair->completions))
+	if (queue_pair->received && ibv_destroy_cq(queue_pair->received))
+		verbs_device_fail(queue_pair->device);
+	if (queue_pair->sent && ibv_destroy_cq(queue_pair->sent))
 		verbs_device_fail(queue_pair->device);
 }
 

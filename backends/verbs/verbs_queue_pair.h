@@ -40,8 +40,8 @@ int verbs_queue_pair_attach(struct verbs_queue_pair *queue_pair, const struct ac
 int verbs_queue_pair_detach(struct verbs_queue_pair *queue_pair, const struct acm_gid *mgid,
 			    uint16_t mlid);
 
-/* A completion event of its queue came. */
-void verbs_queue_pair_complete(struct verbs_queue_pair *queue_pair);
+/* A completion event of one of its queues came. */
+void verbs_queue_pair_complete(struct verbs_queue_pair *queue_pair, struct ibv_cq *queue);
 /* An asynchronous event said that it is broken. */
 void verbs_queue_pair_repair(struct verbs_queue_pair *queue_pair);
 /* From time to time: one that could not be brought back is tried again. */

@@ -51,9 +51,9 @@ static struct fake_queue_pair *pair_of(struct ibv_qp *pair)
 	return (struct fake_queue_pair *)pair;
 }
 
-static struct fake_queue_pair *pair_of_cq(struct ibv_cq *cq)
+static struct fake_queue *queue_of(struct ibv_cq *cq)
 {
-	return (struct fake_queue_pair *)((char *)cq - offsetof(struct fake_queue_pair, cq));
+	return (struct fake_queue *)cq;
 }
 
 /* Whether the call that begins is to fail. */
@@ -233,15 +233,15 @@ struct fake_queue_pair *fake_last_queue_pair(void)
 	return last;
 }
 
-static void complete(struct fake_queue_pair *pair, const struct ibv_wc *completion)
+static void complete(struct fake_queue *queue, const struct ibv_wc *completion)
 {
-	assert(pair->completion_count < 2 * FAKE_DEPTH);
-	pair->completions[pair->completion_count++] = *completion;
-	if (!pair->armed)
+	assert(queue->count < 2 * FAKE_DEPTH);
+	queue->completions[queue->count++] = *completion;
+	if (!queue->armed || (queue->errors_alone && completion->status == IBV_WC_SUCCESS))
 		return;
-	pair->armed = false;
-	pair->event_pending = true;
-	signal_fd(pair->cq.channel->fd);
+	queue->armed = false;
+	queue->event_pending = true;
+	signal_fd(queue->cq.channel->fd);
 }
 
 static bool take_posted(struct fake_queue_pair *pair, struct fake_posted *posted)
@@ -267,15 +267,15 @@ bool fake_deliver(struct fake_queue_pair *pair, const void *payload, uint32_t le
 	assert(length + 40 <= posted.length);
 	memcpy(posted.bytes, grh, sizeof(grh));
 	memcpy(posted.bytes + 40, payload, length);
-	complete(pair, &(struct ibv_wc){.wr_id = posted.id,
-					.status = IBV_WC_SUCCESS,
-					.opcode = IBV_WC_RECV,
-					.byte_len = length + 40,
-					.src_qp = 0x99,
-					.slid = 9,
-					.sl = 2,
-					.dlid_path_bits = 1,
-					.wc_flags = pair->without_grh ? 0 : IBV_WC_GRH});
+	complete(pair->received, &(struct ibv_wc){.wr_id = posted.id,
+						  .status = IBV_WC_SUCCESS,
+						  .opcode = IBV_WC_RECV,
+						  .byte_len = length + 40,
+						  .src_qp = 0x99,
+						  .slid = 9,
+						  .sl = 2,
+						  .dlid_path_bits = 1,
+						  .wc_flags = pair->without_grh ? 0 : IBV_WC_GRH});
 	return true;
 }
 
@@ -284,21 +284,22 @@ void fake_fail_receive(struct fake_queue_pair *pair, enum ibv_wc_status status)
 	struct fake_posted posted;
 
 	assert(take_posted(pair, &posted));
-	complete(pair, &(struct ibv_wc){.wr_id = posted.id, .status = status});
+	complete(pair->received, &(struct ibv_wc){.wr_id = posted.id, .status = status});
 }
 
 void fake_repeat_completion(struct fake_queue_pair *pair)
 {
-	struct ibv_wc again = pair->completions[pair->completion_count - 1];
+	struct fake_queue *queue = pair->received->count ? pair->received : pair->sent;
+	struct ibv_wc again = queue->completions[queue->count - 1];
 
-	complete(pair, &again);
+	complete(queue, &again);
 }
 
 static void end_held(struct fake_queue_pair *pair, enum ibv_wc_status status)
 {
 	for (uint32_t i = 0; i < pair->held_count; i++) {
 		held_handles[pair - fake.queue_pairs][i]->sending--;
-		complete(pair, &(struct ibv_wc){.wr_id = pair->held[i], .status = status});
+		complete(pair->sent, &(struct ibv_wc){.wr_id = pair->held[i], .status = status});
 	}
 	pair->held_count = 0;
 }
@@ -384,26 +385,29 @@ int ibv_get_device_index(struct ibv_device *device)
 
 static int poll_cq(struct ibv_cq *cq, int most, struct ibv_wc *completions)
 {
-	struct fake_queue_pair *pair = pair_of_cq(cq);
+	struct fake_queue *queue = queue_of(cq);
 	uint32_t count = (uint32_t)most;
 
 	if (fails("ibv_poll_cq"))
 		return -1;
-	if (count > pair->completion_count)
-		count = pair->completion_count;
-	memcpy(completions, pair->completions, count * sizeof(*completions));
-	pair->completion_count -= count;
-	memmove(pair->completions, pair->completions + count,
-		pair->completion_count * sizeof(*completions));
+	if (count > queue->count)
+		count = queue->count;
+	memcpy(completions, queue->completions, count * sizeof(*completions));
+	queue->count -= count;
+	memmove(queue->completions, queue->completions + count,
+		queue->count * sizeof(*completions));
 	return (int)count;
 }
 
 static int req_notify_cq(struct ibv_cq *cq, int solicited)
 {
-	(void)solicited;
+	struct fake_queue *queue = queue_of(cq);
+
 	if (fails("ibv_req_notify_cq"))
 		return EIO;
-	pair_of_cq(cq)->armed = true;
+	/* An adapter that was asked for more than errors still tells of all. */
+	queue->errors_alone = solicited && (!queue->armed || queue->errors_alone);
+	queue->armed = true;
 	return 0;
 }
 
@@ -464,7 +468,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *request, struct ibv_
 	} else {
 		if (pair->send_status)
 			qp->state = IBV_QPS_SQE;
-		complete(pair,
+		complete(pair->sent,
 			 &(struct ibv_wc){.wr_id = request->wr_id, .status = pair->send_status});
 	}
 	return 0;
@@ -500,8 +504,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *listed)
 int ibv_close_device(struct ibv_context *context)
 {
 	for (int i = 0; i < FAKE_QUEUE_PAIRS; i++) {
-		if (fake.queue_pairs[i].cq.context == context)
+		if (fake.queue_pairs[i].pair.context == context)
 			memset(&fake.queue_pairs[i], 0, sizeof(fake.queue_pairs[i]));
+	}
+	for (int i = 0; i < FAKE_QUEUES; i++) {
+		if (fake.queues[i].cq.context == context)
+			memset(&fake.queues[i], 0, sizeof(fake.queues[i]));
 	}
 	close(context->async_fd);
 	device_of(context)->open = false;
@@ -614,15 +622,16 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 {
 	if (fails("ibv_get_cq_event"))
 		return -1;
-	for (int i = 0; i < FAKE_QUEUE_PAIRS; i++) {
-		struct fake_queue_pair *pair = &fake.queue_pairs[i];
+	for (int i = 0; i < FAKE_QUEUES; i++) {
+		struct fake_queue *queue = &fake.queues[i];
 
-		if (pair->cq.channel != channel || !pair->event_pending)
+		if (queue->cq.channel != channel || !queue->event_pending)
 			continue;
-		pair->event_pending = false;
+		queue->event_pending = false;
 		clear_fd(channel->fd);
-		*cq = &pair->cq;
-		*context = pair->cq.cq_context;
+		*cq = &queue->cq;
+		*context = queue->cq.cq_context;
+		fake.completion_events++;
 		fake.events_unacknowledged++;
 		return 0;
 	}
@@ -717,47 +726,63 @@ int ibv_destroy_ah(struct ibv_ah *ah)
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int length, void *cq_context,
 			     struct ibv_comp_channel *channel, int vector)
 {
-	struct fake_queue_pair *pair = fake.queue_pairs;
+	struct fake_queue *queue = fake.queues;
 
 	(void)vector;
 	if (fails("ibv_create_cq"))
 		return NULL;
 	assert(length <= device_of(context)->most_completions);
-	while (pair->cq.context)
-		pair++;
-	memset(pair, 0, sizeof(*pair));
-	pair->cq = (struct ibv_cq){
+	while (queue->cq.context)
+		queue++;
+	memset(queue, 0, sizeof(*queue));
+	queue->cq = (struct ibv_cq){
 		.context = context, .channel = channel, .cq_context = cq_context, .cqe = length};
-	return &pair->cq;
+	return &queue->cq;
+}
+
+static bool is_in_use(const struct fake_queue *queue)
+{
+	for (int i = 0; i < FAKE_QUEUE_PAIRS; i++) {
+		const struct fake_queue_pair *pair = &fake.queue_pairs[i];
+
+		if (pair->used && (pair->received == queue || pair->sent == queue))
+			return true;
+	}
+	return false;
 }
 
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
-	if (fails("ibv_destroy_cq") || pair_of_cq(cq)->used)
+	if (fails("ibv_destroy_cq") || is_in_use(queue_of(cq)))
 		return EBUSY;
 	/* The kernel drops the event of a completion queue that goes. */
-	if (pair_of_cq(cq)->event_pending)
+	if (queue_of(cq)->event_pending)
 		clear_fd(cq->channel->fd);
-	memset(pair_of_cq(cq), 0, sizeof(struct fake_queue_pair));
+	memset(queue_of(cq), 0, sizeof(struct fake_queue));
 	return 0;
 }
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	static uint32_t last = 0x100;
-	struct fake_queue_pair *pair = pair_of_cq(attr->recv_cq);
+	struct fake_queue_pair *pair = fake.queue_pairs;
 
 	if (fails("ibv_create_qp"))
 		return NULL;
-	assert(attr->qp_type == IBV_QPT_UD && attr->send_cq == attr->recv_cq);
+	assert(attr->qp_type == IBV_QPT_UD);
 	if ((int)attr->cap.max_recv_wr > device_of(pd->context)->most_requests ||
 	    (int)attr->cap.max_send_wr > device_of(pd->context)->most_requests) {
 		errno = EINVAL;
 		return NULL;
 	}
+	while (pair->used)
+		pair++;
+	memset(pair, 0, sizeof(*pair));
 	pair->depth = (int)attr->cap.max_recv_wr;
 	pair->send_depth = (int)attr->cap.max_send_wr;
-	assert(attr->cap.max_recv_wr + attr->cap.max_send_wr <= (uint32_t)attr->recv_cq->cqe);
+	pair->received = queue_of(attr->recv_cq);
+	pair->sent = queue_of(attr->send_cq);
+	assert(pair->depth <= attr->recv_cq->cqe && pair->send_depth <= attr->send_cq->cqe);
 	pair->used = true;
 	pair->pair = (struct ibv_qp){.context = pd->context,
 				     .qp_context = attr->qp_context,
@@ -792,7 +817,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (attr->qp_state == IBV_QPS_RESET) {
 		pair->posted_count = 0;
 		if (!pair->keeps_completions)
-			pair->completion_count = 0;
+			pair->received->count = pair->sent->count = 0;
 		drop_held(pair);
 	}
 	qp->state = attr->qp_state;

@@ -15,6 +15,7 @@
 #define FAKE_PORTS       2
 #define FAKE_PKEYS       4
 #define FAKE_QUEUE_PAIRS 8
+#define FAKE_QUEUES      (2 * FAKE_QUEUE_PAIRS)
 #define FAKE_DEPTH       128
 #define FAKE_GROUPS      8
 #define FAKE_SENT        1024
@@ -71,12 +72,19 @@ struct fake_device {
 	struct ibv_async_event async[64];
 };
 
+struct fake_queue {
+	struct ibv_cq cq; /* first */
+	bool armed;
+	bool errors_alone; /* it is armed for */
+	bool event_pending;
+	uint32_t count;
+	struct ibv_wc completions[2 * FAKE_DEPTH];
+};
+
 struct fake_queue_pair {
 	struct ibv_qp pair; /* first */
-	struct ibv_cq cq;
+	struct fake_queue *received, *sent;
 	bool used;
-	bool armed;
-	bool event_pending;
 	uint16_t pkey_index;
 	uint8_t port;
 	uint32_t qkey;
@@ -86,8 +94,6 @@ struct fake_queue_pair {
 		uint8_t *bytes;
 		uint32_t length;
 	} posted[FAKE_DEPTH];
-	uint32_t completion_count;
-	struct ibv_wc completions[2 * FAKE_DEPTH];
 	int depth; /* of receives */
 	int send_depth;
 	bool keeps_completions; /* a reset does not take back what has completed */
@@ -120,6 +126,8 @@ struct fake_request {
 struct fake_hardware {
 	struct fake_device devices[FAKE_DEVICES];
 	struct fake_queue_pair queue_pairs[FAKE_QUEUE_PAIRS];
+	struct fake_queue queues[FAKE_QUEUES];
+	uint32_t completion_events; /* that were taken */
 	int list_errno;
 	uint32_t handle_count; /* address handles that are there */
 	uint32_t handles_made;
