@@ -243,7 +243,6 @@ uint64_t acm_engine_try_time(struct acm_engine *engine, const struct acm_port *p
 uint64_t acm_engine_phase_time(const struct acm_engine *engine, const struct acm_port *port);
 
 /* port.c */
-struct acm_port *acm_port_find(const struct acm_engine *engine, uint32_t port);
 void acm_port_changed(struct acm_engine *engine, const struct acm_port_facts *facts);
 void acm_port_removed(struct acm_engine *engine, uint32_t port);
 void acm_port_reregister(struct acm_engine *engine, uint32_t port);

@@ -8,11 +8,6 @@ bool acm_partition_equal(uint16_t a, uint16_t b)
 	return (a & PARTITION_BITS) && (a & PARTITION_BITS) == (b & PARTITION_BITS);
 }
 
-bool acm_partition_talks(uint16_t a, uint16_t b)
-{
-	return acm_partition_equal(a, b) && ((a | b) & ACM_PKEY_FULL);
-}
-
 uint16_t acm_partition_find(const struct acm_port_facts *facts, uint16_t pkey)
 {
 	uint16_t found = 0;

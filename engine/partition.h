@@ -7,8 +7,6 @@
 
 /* Same partition: 15 bits agree. 0 is no P_Key and equals nothing. */
 bool acm_partition_equal(uint16_t a, uint16_t b);
-/* Packets of `a` are taken by `b`: same partition and not both limited members. */
-bool acm_partition_talks(uint16_t a, uint16_t b);
 /* Table index for requests to the SA: the default partition, the full key before the limited, else
  * 0. */
 uint16_t acm_partition_sa_index(const struct acm_port_facts *facts);

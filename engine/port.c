@@ -9,7 +9,7 @@
 /* The unit of the subnet time-out (IBA vol. 1, 14.2.5.6): 4.096 us times a power of two. */
 #define SUBNET_TIMEOUT_UNIT UINT64_C(4096)
 
-struct acm_port *acm_port_find(const struct acm_engine *engine, uint32_t number)
+static struct acm_port *find_port(const struct acm_engine *engine, uint32_t number)
 {
 	struct acm_port *port = engine->ports;
 
@@ -164,7 +164,7 @@ static void refresh_endpoint(struct acm_engine *engine, struct acm_endpoint *end
 
 void acm_port_changed(struct acm_engine *engine, const struct acm_port_facts *facts)
 {
-	struct acm_port *port = acm_port_find(engine, facts->port);
+	struct acm_port *port = find_port(engine, facts->port);
 	struct doubt doubt;
 
 	if (!port)
@@ -208,7 +208,7 @@ void acm_ports_repair(struct acm_engine *engine)
 
 void acm_port_reregister(struct acm_engine *engine, uint32_t number)
 {
-	struct acm_port *port = acm_port_find(engine, number);
+	struct acm_port *port = find_port(engine, number);
 
 	if (!port || !acm_port_active(port))
 		return;
@@ -246,7 +246,7 @@ static void port_destroy(struct acm_engine *engine, struct acm_port *port)
 
 void acm_port_removed(struct acm_engine *engine, uint32_t number)
 {
-	struct acm_port *port = acm_port_find(engine, number);
+	struct acm_port *port = find_port(engine, number);
 
 	if (port)
 		port_destroy(engine, port);

@@ -269,12 +269,6 @@ enum acm_status acm_sa_client_status(uint16_t mad_status)
 	}
 }
 
-bool acm_sa_status_is_temporary(uint16_t mad_status)
-{
-	return (mad_status & STATUS_BUSY) != 0 || STATUS_CLASS(mad_status) == ACM_SA_NO_RESOURCES ||
-	       STATUS_CLASS(mad_status) == ACM_SA_NO_RECORDS;
-}
-
 const char *acm_sa_status_text(uint16_t mad_status)
 {
 	static const char *const classes[] = {

@@ -297,8 +297,8 @@ void sim_disturbances_heal(struct sim_disturbances *disturbances, const struct s
 
 /* ---- what follows ---- */
 
-bool sim_disturbances_is_calm(const struct sim_disturbances *disturbances, uint32_t node,
-			      uint64_t since)
+/* Whether it has been well since `since`. */
+static bool is_calm(const struct sim_disturbances *disturbances, uint32_t node, uint64_t since)
 {
 	return disturbances->well[node] <= since;
 }
@@ -319,9 +319,8 @@ void sim_disturbances_check_wait(const struct sim_disturbances *disturbances,
 	const struct sim_node *nodes = disturbances->topology->nodes;
 	uint64_t took = wait->answered - wait->asked;
 
-	if (took <= wait->allowed ||
-	    !sim_disturbances_is_calm(disturbances, wait->node, wait->joined) ||
-	    !sim_disturbances_is_calm(disturbances, wait->target, wait->joined))
+	if (took <= wait->allowed || !is_calm(disturbances, wait->node, wait->joined) ||
+	    !is_calm(disturbances, wait->target, wait->joined))
 		return;
 	sim_breach(&disturbances->hook, "no request waits on an unrelated destination",
 		   "%s waited %" PRIu64 " us for %s, to which nothing happened; %" PRIu64

@@ -70,9 +70,6 @@ void sim_disturbances_end(struct sim_disturbances *disturbances, const struct si
 void sim_disturbances_heal(struct sim_disturbances *disturbances, const struct sim_health *health,
 			   uint64_t now);
 
-/* Whether it has been well since `since`. */
-bool sim_disturbances_is_calm(const struct sim_disturbances *disturbances, uint32_t node,
-			      uint64_t since);
 /* Whether LIDs, links and P_Keys are as they were `life` ns ago. */
 bool sim_disturbances_routes_hold(const struct sim_disturbances *disturbances, uint64_t life,
 				  uint64_t now);

@@ -471,11 +471,6 @@ void sim_fabric_server_resume_node(struct sim_fabric_server *server, uint32_t no
 	set_paused(server, node, false);
 }
 
-uint32_t sim_fabric_server_clients(const struct sim_fabric_server *server)
-{
-	return server->count;
-}
-
 /* ---- making and ending ---- */
 
 static int no_fault(void *context, const char *text, char *why, size_t size)

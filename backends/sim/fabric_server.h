@@ -53,6 +53,4 @@ void sim_fabric_server_restart_node(struct sim_fabric_server *server, uint32_t n
 void sim_fabric_server_pause_node(struct sim_fabric_server *server, uint32_t node);
 void sim_fabric_server_resume_node(struct sim_fabric_server *server, uint32_t node);
 
-uint32_t sim_fabric_server_clients(const struct sim_fabric_server *server);
-
 #endif

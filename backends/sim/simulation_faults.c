@@ -181,7 +181,7 @@ static void take_error(struct simulation *simulation, int error, const char *why
 		simulation->error = error;
 }
 
-void simulation_apply(struct simulation *simulation, const struct sim_fault_plan *plan)
+static void apply(struct simulation *simulation, const struct sim_fault_plan *plan)
 {
 	char why[SIM_CAME_SIZE - 64];
 
@@ -257,7 +257,7 @@ void simulation_fault_step(struct simulation *simulation, uint32_t step)
 		snprintf(outcome->came, sizeof(outcome->came), "not under ibsim");
 		return;
 	}
-	simulation_apply(simulation, plan);
+	apply(simulation, plan);
 }
 
 void simulation_drawn_fault(struct simulation *simulation, const struct sim_fault_plan *plan)
@@ -265,7 +265,7 @@ void simulation_drawn_fault(struct simulation *simulation, const struct sim_faul
 	struct sim_outcome *outcome;
 
 	if (sim_fault_is_possible(plan, simulation->options->control)) {
-		simulation_apply(simulation, plan);
+		apply(simulation, plan);
 		return;
 	}
 	outcome = simulation_outcome(simulation, SIM_SKIPPED);

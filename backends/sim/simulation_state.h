@@ -201,7 +201,6 @@ void simulation_check_step(struct simulation *simulation, uint32_t step);
 void simulation_fault_step(struct simulation *simulation, uint32_t step);
 /* One that was drawn; one that cannot be brought about is told as skipped. */
 void simulation_drawn_fault(struct simulation *simulation, const struct sim_fault_plan *plan);
-void simulation_apply(struct simulation *simulation, const struct sim_fault_plan *plan);
 void simulation_undo(struct simulation *simulation, const struct sim_fault_plan *plan);
 int simulation_add_host(struct simulation *simulation, uint32_t node);
 

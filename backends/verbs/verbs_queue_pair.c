@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "verbs_queue_pair.h"
 
+#include "verbs_completion.h"
 #include "verbs_device.h"
 #include "verbs_error.h"
 #include "verbs_groups.h"
 #include "verbs_pair_states.h"
 #include "verbs_trouble.h"
 
-#include <acmite/bytes.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,41 +104,18 @@ void verbs_queue_pair_release(struct verbs_queue_pair *queue_pair, uint32_t buff
 
 /* ---- completions ---- */
 
-/* The GRH as it came. */
-static void read_grh(const uint8_t *grh, struct acm_datagram_received *datagram)
-{
-	uint32_t first = load_be32(grh);
-
-	datagram->traffic_class = (uint8_t)(first >> 20);
-	datagram->flow_label = first & 0xfffff;
-	datagram->hop_limit = grh[7];
-	memcpy(datagram->sgid.raw, grh + 8, 16);
-	memcpy(datagram->dgid.raw, grh + 24, 16);
-}
-
 static void take_datagram(struct verbs_queue_pair *queue_pair, const struct ibv_wc *completion)
 {
 	uint32_t number = (uint32_t)completion->wr_id;
 	const uint8_t *bytes = verbs_buffer_bytes(&queue_pair->receiving, number);
 	struct verbs_event event = {.queue_pair = queue_pair, .buffer = number};
-	struct acm_datagram_received *datagram = &event.event.datagram;
 
-	/* Nodes always send a GRH, for it tells who they are: without one there is nobody to
-	 * answer. */
-	if (completion->byte_len < VERBS_GRH_LENGTH || !(completion->wc_flags & IBV_WC_GRH)) {
+	event.event.type = ACM_EVENT_DATAGRAM;
+	event.event.datagram.endpoint = queue_pair->options.endpoint;
+	if (!verbs_completion_datagram(completion, bytes, &event.event.datagram)) {
 		retire(queue_pair, number);
 		return;
 	}
-	event.event.type = ACM_EVENT_DATAGRAM;
-	datagram->endpoint = queue_pair->options.endpoint;
-	datagram->slid = completion->slid;
-	datagram->sl = completion->sl;
-	datagram->source_qpn = completion->src_qp;
-	datagram->payload = bytes + VERBS_GRH_LENGTH;
-	datagram->length = (uint16_t)(completion->byte_len - VERBS_GRH_LENGTH);
-	read_grh(bytes, datagram);
-	if (datagram->dgid.raw[0] != 0xff) /* it means nothing with a group's LID */
-		datagram->dlid_path_bits = completion->dlid_path_bits;
 	queue_pair->states[number] = BUFFER_HELD;
 	if (verbs_push(queue_pair->device->transport, &event))
 		retire(queue_pair, number); /* lost, as on a full link */
@@ -162,22 +139,6 @@ static void end_send(struct verbs_queue_pair *queue_pair, uint32_t number, int s
 	verbs_push(queue_pair->device->transport, &event);
 }
 
-static int status_of(enum ibv_wc_status status)
-{
-	switch (status) {
-	case IBV_WC_SUCCESS:
-		return 0;
-	case IBV_WC_WR_FLUSH_ERR:
-		return -ECANCELED;
-	case IBV_WC_LOC_LEN_ERR:
-		return -EMSGSIZE;
-	case IBV_WC_LOC_PROT_ERR:
-		return -EFAULT;
-	default:
-		return -EIO;
-	}
-}
-
 /* Hardware may be wrong, and its driver: what is not under way cannot end. */
 static bool is_ours(const struct verbs_queue_pair *queue_pair, uint64_t id)
 {
@@ -191,7 +152,7 @@ static bool is_ours(const struct verbs_queue_pair *queue_pair, uint64_t id)
 static void take(struct verbs_queue_pair *queue_pair, const struct ibv_wc *completion)
 {
 	uint32_t number = (uint32_t)completion->wr_id;
-	int status = status_of(completion->status);
+	int status = verbs_completion_status(completion);
 
 	if (!is_ours(queue_pair, completion->wr_id))
 		return;

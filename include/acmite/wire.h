@@ -258,8 +258,6 @@ void acm_sa_encode_mcmember_answer(const struct acm_mcmember *member, uint8_t me
 
 /* The table from SA status (16 bits of the MAD) to client status; never OK for a nonzero status. */
 enum acm_status acm_sa_client_status(uint16_t mad_status);
-/* True when the request may succeed later (busy, no resources, no records). */
-bool acm_sa_status_is_temporary(uint16_t mad_status);
 /* What the SA says with a status that is not 0, in a few words; static. */
 const char *acm_sa_status_text(uint16_t mad_status);
 

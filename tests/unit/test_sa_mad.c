@@ -455,20 +455,6 @@ static void test_status_in_words(void **state)
 		assert_true(acm_sa_status_text((uint16_t)status)[0]);
 }
 
-static void test_which_sa_status_is_temporary(void **state)
-{
-	(void)state;
-	assert_true(acm_sa_status_is_temporary(0x0001));
-	assert_true(acm_sa_status_is_temporary(0x0100));
-	assert_true(acm_sa_status_is_temporary(0x0300));
-	assert_true(acm_sa_status_is_temporary(0x0201));
-	assert_false(acm_sa_status_is_temporary(0));
-	assert_false(acm_sa_status_is_temporary(0x0002));
-	assert_false(acm_sa_status_is_temporary(0x0200));
-	assert_false(acm_sa_status_is_temporary(0x0500));
-	assert_false(acm_sa_status_is_temporary(0x0700));
-}
-
 static void test_mutations(void **state)
 {
 	struct mutator mutator = {.state = 0x5ab5ab5abull};
@@ -524,7 +510,6 @@ int main(void)
 		cmocka_unit_test(test_failed_decoders_write_nothing),
 		cmocka_unit_test(test_client_status_of_sa_status),
 		cmocka_unit_test(test_status_in_words),
-		cmocka_unit_test(test_which_sa_status_is_temporary),
 		cmocka_unit_test(test_mutations),
 	};
 

@@ -89,7 +89,8 @@ static void drop(struct preload_umad_port *port, struct preload_item *item)
 	free(mad);
 }
 
-void preload_umad_forget(struct preload_umad_port *port, uint32_t agent)
+/* Frees what waits for it. */
+static void forget_agent(struct preload_umad_port *port, uint32_t agent)
 {
 	struct preload_item *next;
 
@@ -292,7 +293,7 @@ PRELOAD_CALL int umad_unregister(int fd, int agent)
 		error = EINVAL;
 	} else {
 		preload_transactions_cancel(port, (uint32_t)agent);
-		preload_umad_forget(port, (uint32_t)agent);
+		forget_agent(port, (uint32_t)agent);
 		port->agents[agent].used = false;
 	}
 	preload_unlock();

@@ -45,8 +45,6 @@ int preload_umad_open(struct preload_attachment *attachment, const char *name, i
 struct preload_umad_port *preload_umad_port(int fd);
 /* The first of all attachments' opened ports; NULL. */
 struct preload_umad_port *preload_umad_ports(void);
-/* Frees what waits for one agent. */
-void preload_umad_forget(struct preload_umad_port *port, uint32_t agent);
 /* Whoever comes when all are read gets `error`, a positive errno. */
 void preload_umad_end_all(struct preload_attachment *attachment, int error);
 
