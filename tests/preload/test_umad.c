@@ -87,7 +87,15 @@ static void ports_are_as_the_server_says(void **state)
 	assert_int_equal(umad_release_port(&port), 0);
 	assert_int_equal(umad_get_port("fake_0", 3, &port), -ENODEV);
 	assert_int_equal(umad_open_port("fake_0", 3), -ENODEV);
+	errno = 0;
 	assert_int_equal(umad_get_port("other_0", 1, &port), -ENODEV);
+	assert_int_equal(errno, ENODEV);
+	errno = 0;
+	assert_int_equal(umad_open_port("other_0", 1), -ENODEV);
+	assert_int_equal(errno, ENODEV);
+	errno = 0;
+	assert_int_equal(umad_get_ca("other_0", &ca), -ENODEV);
+	assert_int_equal(errno, ENODEV);
 	assert_int_equal(umad_get_ca_portguids(NULL, guids, UMAD_CA_MAX_PORTS), FAKE_PORTS + 1);
 	assert_int_equal(be64toh(guids[2]), 0x0102030405060709);
 	assert_int_equal(umad_get_ca_portguids(NULL, guids, FAKE_PORTS), -ENOMEM);

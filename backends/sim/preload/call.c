@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "call.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -21,4 +22,11 @@ void preload_complain(const char *format, ...)
 	/* One write, so that lines of several threads stay whole. */
 	if (write(STDERR_FILENO, line, (size_t)length) < 0)
 		return;
+}
+
+int preload_result(int result)
+{
+	if (result < 0)
+		errno = -result;
+	return result;
 }

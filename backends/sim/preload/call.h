@@ -9,4 +9,8 @@
 /* One sentence to standard error, with this library's name in front. */
 __attribute__((format(printf, 1, 2))) void preload_complain(const char *format, ...);
 
+/* Gives `result` back; when it is a negative errno, errno says so too, as after a failed system
+ * call. */
+int preload_result(int result);
+
 #endif

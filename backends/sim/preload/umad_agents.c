@@ -77,7 +77,7 @@ PRELOAD_CALL int umad_open_port(const char *name, int number)
 	if (attachment)
 		fd = preload_umad_open(attachment, name, number);
 	preload_unlock();
-	return fd;
+	return preload_result(fd);
 }
 
 static void drop(struct preload_umad_port *port, struct preload_item *item)
@@ -211,9 +211,7 @@ static int register_agent(int fd, struct preload_agent *wanted)
 	preload_lock();
 	id = add_agent(preload_umad_port(fd), wanted);
 	preload_unlock();
-	if (id < 0)
-		errno = -id;
-	return id;
+	return preload_result(id);
 }
 
 static int register_methods(int fd, struct preload_agent *wanted, const long *methods)
@@ -248,7 +246,7 @@ PRELOAD_CALL int umad_register_oui(int fd, int management_class, uint8_t rmpp_ve
 
 	(void)rmpp_version;
 	if (!is_of_vendors(management_class))
-		return -EINVAL;
+		return preload_result(-EINVAL);
 	wanted.oui = (uint32_t)(oui[0] << 16 | oui[1] << 8 | oui[2]);
 	return register_methods(fd, &wanted, methods);
 }

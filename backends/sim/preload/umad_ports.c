@@ -141,7 +141,7 @@ PRELOAD_CALL int umad_get_port(const char *name, int number, umad_port_t *port)
 	preload_lock();
 	error = get_port(name, number, port);
 	preload_unlock();
-	return error;
+	return preload_result(error);
 }
 
 PRELOAD_CALL int umad_release_port(umad_port_t *port)
@@ -207,7 +207,7 @@ PRELOAD_CALL int umad_get_ca(const char *name, umad_ca_t *ca)
 	preload_lock();
 	error = get_ca(name, ca);
 	preload_unlock();
-	return error;
+	return preload_result(error);
 }
 
 /* By port number; there is no port 0. */
@@ -224,5 +224,5 @@ PRELOAD_CALL int umad_get_ca_portguids(const char *name, __be64 *guids, int most
 	for (int i = 0; i < count; i++)
 		guids[i] = ca.ports[i] ? ca.ports[i]->port_guid : 0;
 	umad_release_ca(&ca);
-	return count;
+	return preload_result(count);
 }
