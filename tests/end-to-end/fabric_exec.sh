@@ -5,7 +5,7 @@
 # is, they hear of what happens to it, and nothing hangs when it goes away.
 . "$(dirname "$0")/harness.sh"
 need ibstat ibhosts ibswitches ibnodes ibaddr smpdump ibidsverify dump_lfts ibv_devinfo ibv_asyncwatch ibv_ud_pingpong \
-	ibv_rc_pingpong saquery ibnetdiscover perfquery ibping smpquery sminfo ibtracert ibacm ib_acme unshare mount stdbuf
+	ibv_rc_pingpong saquery ibnetdiscover perfquery ibping smpquery sminfo ibtracert ibacm ib_acme hostname unshare mount stdbuf
 
 control=$1
 fabric=$scratch/fabric.sock
@@ -92,6 +92,13 @@ runs 0 node02 sminfo
 says "sm lid $sm_lid .*SMINFO_MASTER"
 runs 0 node02 ibtracert "$lid" "$other"
 says "^To ca .* lid $other-$other \"node31\""
+runs 0 node02 hostname
+same "the host's name" "$said" node02
+runs 0 node31 uname -n
+same "the host's name" "$said" node31
+mkdir "$scratch/written"
+runs 0 node31 ib_acme -A -D "$scratch/written"
+grep -q '^node31 mlx5_0 1 default$' "$scratch"/written/* || fail "ib_acme -A writes another name: $(cat "$scratch"/written/*)"
 runs 0 node02 smpquery nodedesc "$other"
 says 'node31$'
 

@@ -170,13 +170,16 @@ no_device() {
 	end alone 0
 }
 
-# Without an address file the host's name is each endpoint's.
+# Without an address file the host's name is each endpoint's, and on a node that is the node's.
 host_name() {
 	serve_fabric pair
-	serve_nodes node1
-	begin node2 on_node node2 "$ACMITED" -P --socket "$scratch/node2.sock" -O "$scratch/options"
-	resolves node1 "$(hostname -s)"
+	printf 'log_level 1\ntimeout 300\nretries 2\nnegative_timeout 0\n' >"$scratch/options"
+	for node in node1 node2; do
+		begin "$node" on_node "$node" "$ACMITED" -P --socket "$scratch/$node.sock" -O "$scratch/options"
+	done
+	resolves node1 node2
 	same "the DLID" "$(member dlid)" "$(lid_of node2)"
+	expect 0 ib_acme -S "$scratch/node2.sock" -f n -s node2 -d node1
 	# What a file has for nothing that is here is told.
 	printf '%s\n' 'far mlx5_7 1 default' 'near mlx5_0 1 default' 'other mlx5_0 1 1234' >"$scratch/far"
 	begin far on_node node2 "$ACMITED" -P --socket "$scratch/far.sock" -A "$scratch/far"
@@ -185,23 +188,24 @@ host_name() {
 	! grep -q 'addresses wait' "$scratch/node1.log" || fail "an address that is served is told"
 }
 
-# Daemons without an address file on one machine all have its name, and say so.
+# Daemons of two nodes that have one name say so.
 one_name() {
 	local node
 	serve_fabric two-tier
 	printf 'timeout 100\nretries 0\n' >"$scratch/options"
+	echo 'twin mlx5_0 1 default' >"$scratch/twin"
 	for node in node01 node02; do
-		begin "$node" on_node "$node" "$ACMITED" -P --socket "$scratch/$node.sock" -O "$scratch/options"
+		begin "$node" on_node "$node" "$ACMITED" -P --socket "$scratch/$node.sock" -O "$scratch/options" -A "$scratch/twin"
 	done
 	socket=$scratch/node01.sock
 	acmite 1 resolve -d nobody
-	await_said node02 " claimed .* source=$(hostname -s) .* reason=another_node_has_this_address_too$"
+	await_said node02 " claimed .* source=twin .* reason=another_node_has_this_address_too$"
 	! grep -q ' claimed ' "$scratch/node01.log" || fail "it takes itself for another"
 	end node02 0
 	serve_nodes node02
 	resolves node01 node02
 	: >"$scratch/node01.log"
-	resolves node02 "$(hostname -s)"
+	resolves node02 twin
 	! grep -q ' claimed ' "$scratch/node01.log" "$scratch/node02.log" || fail "names of their own are told"
 }
 

@@ -41,8 +41,8 @@ for name in libibverbs.so.1 libibumad.so.3; do
 		faults=$((faults + 1))
 	done
 done
-# Nothing else gets into programs.
-strangers=$(grep -Ev '^(_?ibv_|umad_)' <<<"$ours" || true)
+# Nothing else gets into programs but the host's name.
+strangers=$(grep -Ev '^(_?ibv_|umad_|(gethost|u)name$)' <<<"$ours" || true)
 if [ -n "$strangers" ]; then
 	echo "the library shows programs more than calls: $strangers"
 	faults=$((faults + 1))
