@@ -23,7 +23,7 @@ defined() { # LIBRARY: names without versions
 }
 
 find_library() { # NAME: where the loader finds it
-	ldconfig -p 2>/dev/null | awk -v name="$1" '$1 == name { print $NF; exit }'
+	ldconfig -p 2>/dev/null | awk -v name="$1" '$1 == name && !found++ { print $NF }'
 }
 
 PATH=$PATH:/usr/sbin:/sbin
