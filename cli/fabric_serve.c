@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "arguments.h"
 #include "commands.h"
+#include "real_time.h"
 #include "served_fabric.h"
 
 #define COMMAND "fabric serve"
@@ -160,20 +161,12 @@ static int parse(int argc, char **argv, struct arguments *arguments)
 
 /* ---- running ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * ACM_NSEC_PER_SEC + (uint64_t)now.tv_nsec;
-}
-
 /* Until there is work or a signal, which is looked for now and then. True: a signal. */
 static bool wait_for_work(const struct sim_served_fabric *served, int signal_fd, uint32_t round)
 {
 	struct pollfd fds[] = {{.fd = sim_served_fd(served), .events = POLLIN},
 			       {.fd = signal_fd, .events = POLLIN}};
-	uint64_t deadline = sim_served_deadline(served), now = now_ns();
+	uint64_t deadline = sim_served_deadline(served), now = sim_real_time();
 	uint64_t left = deadline > now ? deadline - now : 0;
 	struct timespec timeout = {.tv_sec = (time_t)(left / ACM_NSEC_PER_SEC),
 				   .tv_nsec = (long)(left % ACM_NSEC_PER_SEC)};
@@ -192,7 +185,7 @@ static int run(struct sim_served_fabric *served, int signal_fd)
 	uint32_t round = 0;
 
 	do {
-		if (sim_served_process(served, now_ns(), why, sizeof(why)))
+		if (sim_served_process(served, sim_real_time(), why, sizeof(why)))
 			return command_failed(COMMAND, why);
 	} while (!wait_for_work(served, signal_fd, ++round));
 	return EXIT_OK;

@@ -497,6 +497,16 @@ static void a_wait_is_no_breach_until_a_node_is_well_again(void **state)
 	sim_disturbances_free(&disturbances);
 }
 
+/* Of a host with one port. */
+static uint32_t link_of(const struct sim_topology *topology, uint32_t host)
+{
+	uint32_t link = 0;
+
+	while (topology->links[link].node[0] != host && topology->links[link].node[1] != host)
+		link++;
+	return link;
+}
+
 /* How many of the pairs n1 n2 and n3 n4 a fault keeps quiet about. */
 static uint32_t concerned(struct fixture *fixture, const struct sim_fault_plan *plan)
 {
@@ -519,7 +529,7 @@ static uint32_t concerned(struct fixture *fixture, const struct sim_fault_plan *
 static void a_fault_ends_for_those_for_whom_it_began(void **state)
 {
 	struct fixture *fixture = *state;
-	uint32_t own = 0;
+	uint32_t own = link_of(fixture->topology, fixture->n3);
 	struct sim_fault_plan busy = {.kind = SIM_FAULT_SA_BUSY};
 	struct sim_fault_plan flapping = {.kind = SIM_FAULT_LINK_FLAPPING,
 					  .links = {.count = 1, .nodes = &own}};
@@ -529,9 +539,6 @@ static void a_fault_ends_for_those_for_whom_it_began(void **state)
 	const struct sim_health health = {is_well, oldest_inquiry, &nodes};
 	struct sim_disturbances disturbances;
 
-	while (fixture->topology->links[own].node[0] != fixture->n3 &&
-	       fixture->topology->links[own].node[1] != fixture->n3)
-		own++;
 	assert_int_equal(sim_disturbances_init(&disturbances, fixture->topology, &fixture->hook),
 			 0);
 	assert_int_equal(sim_disturbances_begin(&disturbances, &busy, 1), 0);
@@ -554,7 +561,7 @@ static void a_fault_ends_for_those_for_whom_it_began(void **state)
  * host becomes the subnet manager's, and all are well but for the fault. */
 static uint32_t concerned_under(struct fixture *fixture, uint32_t manager, bool ended)
 {
-	uint32_t own = 0, told;
+	uint32_t own = link_of(fixture->topology, fixture->n3), told;
 	struct sim_fault_plan flapping = {.kind = SIM_FAULT_LINK_FLAPPING,
 					  .links = {.count = 1, .nodes = &own}};
 	struct sim_fault_plan fail_over = {.kind = SIM_FAULT_SM_FAIL_OVER,
@@ -563,9 +570,6 @@ static uint32_t concerned_under(struct fixture *fixture, uint32_t manager, bool 
 	const struct sim_health health = {is_well, oldest_inquiry, &nodes};
 	struct sim_disturbances disturbances;
 
-	while (fixture->topology->links[own].node[0] != fixture->n3 &&
-	       fixture->topology->links[own].node[1] != fixture->n3)
-		own++;
 	assert_int_equal(sim_disturbances_init(&disturbances, fixture->topology, &fixture->hook),
 			 0);
 	assert_int_equal(sim_disturbances_begin(&disturbances, &flapping, 1), 0);
@@ -595,14 +599,11 @@ static void a_link_that_the_manager_moves_behind_concerns_all(void **state)
 static void a_fault_excuses_those_alone_whom_it_concerns(void **state)
 {
 	struct fixture *fixture = *state;
-	uint32_t trunk = 0, own = 0;
+	uint32_t trunk = 0, own = link_of(fixture->topology, fixture->n3);
 	struct sim_nodes node = {.count = 1, .nodes = &fixture->n3};
 	struct sim_nodes host_link = {.count = 1, .nodes = &own};
 	struct sim_nodes trunk_link = {.count = 1, .nodes = &trunk};
 
-	while (fixture->topology->links[own].node[0] != fixture->n3 &&
-	       fixture->topology->links[own].node[1] != fixture->n3)
-		own++;
 	assert_int_equal(concerned(fixture, &(struct sim_fault_plan){.kind = SIM_FAULT_SA_BUSY,
 								     .nodes = node}),
 			 1);

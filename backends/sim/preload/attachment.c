@@ -246,7 +246,6 @@ static void *serve(void *argument)
 
 	preload_lock();
 	while (!attachment->lost) {
-
 		preload_unlock();
 		poll(polled, 2, -1);
 		preload_lock();
